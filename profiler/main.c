@@ -1,0 +1,119 @@
+#include "profiler/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define X(name) extern const struct command command_##name;
+#include "command_registry.inc"
+#undef X
+
+static const struct command *const commands[] = {
+#define X(name) &command_##name,
+#include "command_registry.inc"
+#undef X
+    NULL};
+
+// The one mutable global: what the signal handler saw.
+static volatile sig_atomic_t signal_seen;
+
+static void on_signal(int number)
+{
+    signal_seen = number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGPIPE, &ignore, NULL); // a closed stdout is a write error: exit 1, message
+}
+
+static void print_help(FILE *out)
+{
+    (void)fprintf(out, "Usage: lmroof [COMMAND] [OPTION...]\n"
+                       "Roofline profiler for language-model inference on CPUs.\n\n"
+                       "Without a command: measures this machine and a model's decode and "
+                       "prefill, and shows\nwhere they stand under the roofline.\n\nCommands:\n");
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        (void)fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    (void)fprintf(out,
+                  "\n  --help, --version\n\n'lmroof COMMAND --help' explains each. Exit status: "
+                  "0 done, 1 the machine could not,\n2 bad usage or input, 3 refuted, 4 cannot "
+                  "tell, 5 a check failed, 128+n ended by signal.\n");
+}
+
+static int exit_code_of(struct status status, int exit_code)
+{
+    switch (status.code) {
+    case STATUS_OK:
+        return exit_code;
+    case STATUS_INVALID:
+        return 2;
+    case STATUS_INTERRUPTED:
+        return 128 + (int)signal_seen;
+    case STATUS_UNAVAILABLE:
+    case STATUS_SYSTEM:
+    case STATUS_MISMATCH:
+        break;
+    }
+    return 1;
+}
+
+// A result that did not reach its reader is a failure even if everything else went well.
+static struct status close_output(FILE *out)
+{
+    if (fflush(out) != 0 || ferror(out) != 0 || fclose(out) != 0) {
+        return status_error(STATUS_SYSTEM, "cannot write the results to standard output (closed, "
+                                           "or the disk is full)");
+    }
+    return status_ok();
+}
+
+static struct status dispatch(int *exit_code, const struct command_context *context)
+{
+    int argc = context->argc;
+    char **argv = context->argv;
+    char *default_argv[] = {(char[]){"default"}, NULL};
+    const char *word = argc > 1 ? argv[1] : "default";
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0 || strcmp(word, "help") == 0) {
+        print_help(context->out);
+        return status_ok();
+    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        (void)fprintf(context->out, "lmroof %s\n", command_version());
+        return status_ok();
+    }
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        if (strcmp(commands[i]->name, word) == 0) {
+            return argc > 1 ? commands[i]->run(exit_code, context, argc - 1, argv + 1)
+                            : commands[i]->run(exit_code, context, 1, default_argv);
+        }
+    }
+    return status_error(STATUS_INVALID, "unknown %s '%s'; 'lmroof --help' lists the commands",
+                        word[0] == '-' ? "option" : "command", word);
+}
+
+int main(int argc, char **argv)
+{
+    catch_signals();
+    const struct command_context context = {.out = stdout,
+                                            .err = stderr,
+                                            .signal = &signal_seen,
+                                            .argc = argc,
+                                            .argv = argv,
+                                            .commands = commands};
+    int exit_code = 0;
+    struct status status = dispatch(&exit_code, &context);
+    struct status written = close_output(stdout);
+    if (status.code == STATUS_OK) {
+        status = written;
+    }
+    if (status.code != STATUS_OK && status.detail[0] != '\0') {
+        (void)fprintf(stderr, "lmroof: %s\n", status.detail);
+    }
+    return exit_code_of(status, exit_code);
+}

@@ -1,0 +1,85 @@
+#include "workloads/arena.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct status arena_map(struct arena *out, size_t bytes, bool huge)
+{
+    memset(out, 0, sizeof *out);
+    if (bytes == 0 || bytes > SIZE_MAX - 2 * (size_t)ARENA_ALIGN) {
+        return status_error(STATUS_INVALID, "arena of %zu bytes", bytes);
+    }
+    size_t rounded = (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    size_t mapping_bytes = rounded + ARENA_ALIGN;
+    void *mapping = mmap(NULL, mapping_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED) {
+        return status_error(STATUS_SYSTEM, "cannot map %zu bytes of memory: %s", mapping_bytes,
+                            strerror(errno));
+    }
+    // Advice only: a kernel without huge pages refuses it, and what really backs the arena is
+    // read back by arena_page_bytes().
+    (void)madvise(mapping, mapping_bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    uintptr_t start = ((uintptr_t)mapping + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+    out->base = (unsigned char *)mapping + (start - (uintptr_t)mapping);
+    out->bytes = rounded;
+    out->mapping = mapping;
+    out->mapping_bytes = mapping_bytes;
+    out->huge_asked = huge;
+    return status_ok();
+}
+
+void arena_unmap(struct arena *arena)
+{
+    if (arena->mapping != NULL) {
+        (void)munmap(arena->mapping, arena->mapping_bytes);
+    }
+    memset(arena, 0, sizeof *arena);
+}
+
+struct smaps_totals {
+    uint64_t rss_kib;
+    uint64_t anon_huge_kib;
+    uint64_t kernel_page_kib;
+};
+
+// Sums the fields of all mappings that lie in [low, high).
+static void sum_smaps(struct smaps_totals *totals, FILE *file, uintptr_t low, uintptr_t high)
+{
+    char line[512];
+    bool inside = false;
+    while (fgets(line, sizeof line, file) != NULL) {
+        uintptr_t start = 0;
+        uintptr_t end = 0;
+        uint64_t kib = 0;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &start, &end) == 2) {
+            inside = start < high && end > low;
+        } else if (inside && sscanf(line, "Rss: %" SCNu64, &kib) == 1) {
+            totals->rss_kib += kib;
+        } else if (inside && sscanf(line, "AnonHugePages: %" SCNu64, &kib) == 1) {
+            totals->anon_huge_kib += kib;
+        } else if (inside && sscanf(line, "KernelPageSize: %" SCNu64, &kib) == 1) {
+            totals->kernel_page_kib = kib;
+        }
+    }
+}
+
+uint64_t arena_page_bytes(const struct arena *arena)
+{
+    FILE *file = fopen("/proc/self/smaps", "re");
+    if (file == NULL || arena->base == NULL) {
+        if (file != NULL) {
+            (void)fclose(file);
+        }
+        return 0;
+    }
+    struct smaps_totals totals = {0};
+    sum_smaps(&totals, file, (uintptr_t)arena->base, (uintptr_t)arena->base + arena->bytes);
+    (void)fclose(file);
+    uint64_t kernel_bytes = totals.kernel_page_kib << 10;
+    return 2 * totals.anon_huge_kib >= totals.rss_kib && totals.rss_kib > 0 ? (uint64_t)ARENA_ALIGN
+                                                                            : kernel_bytes;
+}
