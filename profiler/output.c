@@ -1,0 +1,117 @@
+#include "profiler/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void folder_of(char out[PATH_MAX], const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) {
+        (void)snprintf(out, PATH_MAX, ".");
+    } else if (slash == path) {
+        (void)snprintf(out, PATH_MAX, "/");
+    } else {
+        (void)snprintf(out, PATH_MAX, "%.*s", (int)(slash - path), path);
+    }
+}
+
+struct status output_check(const char *path)
+{
+    char folder[PATH_MAX];
+    struct stat info;
+    if (path[0] == '\0' || strlen(path) + 16 > sizeof folder) {
+        return status_error(STATUS_INVALID, "output file name is empty or too long");
+    }
+    folder_of(folder, path);
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        return status_error(STATUS_INVALID, "%s: folder '%s' does not exist", path, folder);
+    }
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        return status_error(STATUS_INVALID, "%s: is a folder; a file name is needed", path);
+    }
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return status_ok(); // a device or pipe is written in place
+    }
+    if (access(folder, W_OK | X_OK) != 0) {
+        return status_error(STATUS_SYSTEM, "%s: cannot write in folder '%s': %s", path, folder,
+                            strerror(errno));
+    }
+    return status_ok();
+}
+
+static struct status write_all(int fd, const char *path, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(fd, bytes, size);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written < 0) {
+            return status_error(STATUS_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return status_ok();
+}
+
+static struct status write_and_close(int fd, const char *path, const char *bytes, size_t size,
+                                     bool sync)
+{
+    struct status status = write_all(fd, path, bytes, size);
+    if (status.code == STATUS_OK && sync && fsync(fd) != 0) {
+        status = status_error(STATUS_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
+    }
+    if (close(fd) != 0 && status.code == STATUS_OK) {
+        status = status_error(STATUS_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
+    }
+    return status;
+}
+
+static struct status write_in_place(const char *path, const char *bytes, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return status_error(STATUS_SYSTEM, "%s: cannot open: %s", path, strerror(errno));
+    }
+    return write_and_close(fd, path, bytes, size, false);
+}
+
+static struct status write_beside(const char *path, const char *bytes, size_t size)
+{
+    char temporary[PATH_MAX];
+    (void)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        return status_error(STATUS_SYSTEM, "%s: cannot create a file beside it: %s", path,
+                            strerror(errno));
+    }
+    // mkostemp makes files private; a result is as readable as any file the user creates.
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    (void)fchmod(fd, (mode_t)(0666 & ~mask));
+    struct status status = write_and_close(fd, path, bytes, size, true);
+    if (status.code == STATUS_OK && rename(temporary, path) != 0) {
+        status = status_error(STATUS_SYSTEM, "%s: cannot replace it: %s", path, strerror(errno));
+    }
+    if (status.code != STATUS_OK) {
+        (void)unlink(temporary);
+    }
+    return status;
+}
+
+struct status output_replace(const char *path, const char *bytes, size_t size)
+{
+    struct stat info;
+    TRY(output_check(path));
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return write_in_place(path, bytes, size);
+    }
+    return write_beside(path, bytes, size);
+}

@@ -1,0 +1,18 @@
+#ifndef PROFILER_OUTPUT_H
+#define PROFILER_OUTPUT_H
+
+/** Files that are always whole: written to a temporary beside the target, synced, renamed. */
+
+#include "roofline/status.h"
+
+#include <stddef.h>
+
+/** Tells early whether path can be written. Errors: INVALID if its folder is missing or it names
+ *  a folder; SYSTEM if the folder cannot be written to. */
+CHECKED struct status output_check(const char *path);
+
+/** Replaces the file at path by bytes[0..size) atomically; on failure the old file stays and the
+ *  temporary is removed. Errors: as output_check(), SYSTEM if the disk is full. */
+CHECKED struct status output_replace(const char *path, const char *bytes, size_t size);
+
+#endif
