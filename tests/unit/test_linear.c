@@ -1,0 +1,147 @@
+#include "tests/test.h"
+#include "workloads/linear.h"
+
+#include <omp.h>
+
+#include <stdlib.h>
+
+// The kernels of every format, class and ISA that this CPU can execute, against the double
+// reference, at shapes and thread counts that no loop divides evenly.
+
+struct fixture {
+    struct linear *linear;
+    unsigned char *weights[8];
+    unsigned threads;
+};
+
+static void run_all(struct fixture *f, enum linear_mode mode)
+{
+#pragma omp parallel num_threads((int)f->threads)
+    {
+        unsigned thread = (unsigned)omp_get_thread_num();
+        linear_run(f->linear, thread, f->weights[thread], mode);
+    }
+}
+
+static double error_of(const struct linear_params *params, double *tolerance)
+{
+    struct fixture f = {.threads = params->threads};
+    ASSERT_OK(linear_create(&f.linear, params));
+    for (unsigned t = 0; t < params->threads; t++) {
+        size_t bytes = linear_thread_bytes(f.linear, 0);
+        f.weights[t] = aligned_alloc(64, bytes + 64);
+        assert_non_null(f.weights[t]);
+        linear_fill(f.weights[t], bytes, 100 + t);
+    }
+    run_all(&f, LINEAR_MEMORY_ONLY);
+    run_all(&f, LINEAR_COMPUTE_ONLY);
+    run_all(&f, LINEAR_FULL);
+    double error = linear_check(f.linear, (const unsigned char *const *)f.weights, params->n);
+    *tolerance = linear_tolerance(f.linear);
+    for (unsigned t = 0; t < params->threads; t++) {
+        free(f.weights[t]);
+    }
+    linear_destroy(f.linear);
+    return error;
+}
+
+static const struct {
+    uint32_t removed;
+    const char *name;
+} isas[] = {{0, "all"},
+            {ISA_AVX512 | ISA_AVX512_BF16, "no avx512"},
+            {ISA_AVX512 | ISA_AVX512_BF16 | ISA_AVX2 | ISA_NEON, "portable"}};
+
+static void check_shape(uint64_t n, uint64_t k, unsigned batch, unsigned threads, size_t prefetch)
+{
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
+        struct linear_params params = {.n = n, .k = k, .batch = batch, .threads = threads};
+        params.isa = isa_without(isa_detect(), isas[i].removed);
+        params.prefetch_bytes = prefetch;
+        for (int format = LINEAR_F32; format <= LINEAR_F16; format++) {
+            for (int class_ = LINEAR_FMA; class_ <= LINEAR_DOT; class_++) {
+                params.format = (enum linear_format)format;
+                params.class_ = (enum linear_class)class_;
+                if (!linear_supported(params.format, params.class_, params.isa)) {
+                    continue;
+                }
+                double tolerance = 0;
+                double error = error_of(&params, &tolerance);
+                if (!(error <= tolerance) || !(tolerance < 1e-4)) {
+                    fail_msg("n %u k %u batch %u threads %u format %d class %d isa %s: error %g, "
+                             "tolerance %g",
+                             (unsigned)n, (unsigned)k, batch, threads, format, class_, isas[i].name,
+                             error, tolerance);
+                }
+            }
+        }
+    }
+}
+
+static void every_batch(void **state)
+{
+    (void)state;
+    for (unsigned batch = 1; batch <= 65; batch++) {
+        check_shape(80, 259, batch, 2, batch % 2 == 0 ? 4096 : 0);
+    }
+}
+
+static void awkward_shapes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t n, k;
+        unsigned batch, threads;
+    } shapes[] = {{1, 1, 1, 1},      {1, 1, 13, 3},    {16, 2, 5, 1},   {17, 127, 4, 2},
+                  {33, 128, 12, 1},  {33, 129, 24, 3}, {15, 257, 7, 4}, {49, 1000, 1, 3},
+                  {200, 1023, 2, 7}, {5, 3, 512, 2}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        check_shape(shapes[i].n, shapes[i].k, shapes[i].batch, shapes[i].threads, 2048);
+    }
+}
+
+static void check_sees_a_wrong_weight(void **state)
+{
+    (void)state;
+    struct linear_params params = {
+        .format = LINEAR_BF16, .isa = isa_detect(), .n = 32, .k = 64, .batch = 3, .threads = 1};
+    struct fixture f = {.threads = 1};
+    ASSERT_OK(linear_create(&f.linear, &params));
+    size_t bytes = linear_thread_bytes(f.linear, 0);
+    f.weights[0] = aligned_alloc(64, bytes);
+    assert_non_null(f.weights[0]);
+    linear_fill(f.weights[0], bytes, 1);
+    run_all(&f, LINEAR_FULL);
+    const unsigned char *const *weights = (const unsigned char *const *)f.weights;
+    assert_true(linear_check(f.linear, weights, 32) < linear_tolerance(f.linear));
+    f.weights[0][bytes - 1] ^= 0x80; // the sign of W[31, 63]
+    assert_true(linear_check(f.linear, weights, 32) > linear_tolerance(f.linear));
+    free(f.weights[0]);
+    linear_destroy(f.linear);
+}
+
+static void bad_params_are_refused(void **state)
+{
+    (void)state;
+    struct linear *linear = NULL;
+    struct linear_params params = {.n = 0, .k = 1, .batch = 1, .threads = 1};
+    assert_int_equal(linear_create(&linear, &params).code, STATUS_INVALID);
+    params.n = 1;
+    params.batch = LINEAR_BATCH_MAX + 1;
+    assert_int_equal(linear_create(&linear, &params).code, STATUS_INVALID);
+    params.batch = 1;
+    params.class_ = LINEAR_DOT; // f32 has no dot class
+    assert_int_equal(linear_create(&linear, &params).code, STATUS_UNAVAILABLE);
+    assert_null(linear);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_batch),
+        cmocka_unit_test(awkward_shapes),
+        cmocka_unit_test(check_sees_a_wrong_weight),
+        cmocka_unit_test(bad_params_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

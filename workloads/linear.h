@@ -1,0 +1,98 @@
+#ifndef WORKLOADS_LINEAR_H
+#define WORKLOADS_LINEAR_H
+
+/** y[B,N] = x[B,K] W[N,K]^T, the linear layers of decode: W streams from memory once per call
+ *  whatever B is. W is stored repacked in groups of 16 rows, so that one cache line serves 16
+ *  outputs of one k (f32) or of two (bf16, f16): f32 [N/16][K][16]; bf16 [N/16][K/2][16][2];
+ *  f16 [N/16][K/2][2][16]. N is padded to 16, odd K by a k whose activation is 0.
+ *
+ *  Each thread owns a contiguous run of groups, stored one after another in memory that it
+ *  touches first itself. */
+
+#include "roofline/status.h"
+#include "workloads/isa.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum linear_format { LINEAR_F32, LINEAR_BF16, LINEAR_F16 };
+
+/** How the products are made. */
+enum linear_class {
+    LINEAR_FMA, /**< convert to f32, fused multiply-add in f32 */
+    LINEAR_DOT  /**< the ISA's own dot product of the format (bf16: vdpbf16ps), f32 sums */
+};
+
+/** The full kernel, or one of its twins: the same loops over the same partition. */
+enum linear_mode {
+    LINEAR_FULL,
+    LINEAR_MEMORY_ONLY, /**< the same lines in the same order with the same prefetches, no
+                           arithmetic */
+    LINEAR_COMPUTE_ONLY /**< the same code, all weights aliased onto one cache-resident block */
+};
+
+enum { LINEAR_ROWS = 16, LINEAR_BATCH_MAX = 512 };
+
+struct linear_params {
+    enum linear_format format;
+    enum linear_class class_;
+    struct isa_set isa;
+    uint64_t n; /**< outputs, rows of W */
+    uint64_t k; /**< inputs, columns of W */
+    unsigned batch;
+    unsigned threads;
+    size_t prefetch_bytes; /**< how far ahead of the stream; 0 = no software prefetch */
+};
+
+struct linear;
+
+/** True if some kernel for this format and class exists for the set. */
+bool linear_supported(enum linear_format format, enum linear_class class_, struct isa_set isa);
+
+/** Allocates activations, packed activations and outputs (not the weights) and fills x with
+ *  reproducible values. Errors: INVALID for zero extents or a batch above LINEAR_BATCH_MAX,
+ *  UNAVAILABLE without such a kernel, SYSTEM without memory. The caller destroys it. */
+CHECKED struct status linear_create(struct linear **out, const struct linear_params *params);
+void linear_destroy(struct linear *linear);
+
+/** Bytes of W that a thread owns, a multiple of 64; thread_bytes(0) is the largest. */
+size_t linear_thread_bytes(const struct linear *linear, unsigned thread);
+
+/** Bytes of W as stored over all threads, padding included. */
+uint64_t linear_stored_bytes(const struct linear *linear);
+
+/** "avx512/vfmadd231ps/f32", ... : ISA, instruction, accumulator. Static text. */
+const char *linear_class_name(const struct linear *linear);
+/** "avx512", "avx2", "neon", "portable". Static text. */
+const char *linear_isa_name(const struct linear *linear);
+
+/** Changes the prefetch distance for the calls that follow. */
+void linear_set_prefetch(struct linear *linear, size_t prefetch_bytes);
+
+/** One thread's share of one product; weights are the thread's own part (thread_bytes of it,
+ *  64-byte aligned). Packs its share of x first, with a team barrier where the packing is
+ *  shared; must be called by all threads of the team, inside one parallel region. */
+void linear_run(struct linear *linear, unsigned thread, const unsigned char *weights,
+                enum linear_mode mode);
+
+/** Fills a thread's weights with reproducible values that are normal numbers of magnitude
+ *  2^-7..2 in each of f32, bf16 and f16, so that one filled arena serves every format. */
+void linear_fill(unsigned char *bytes, size_t size, uint64_t seed);
+
+/** W[row, k] of the stored format as a double; weights[t] is thread t's part. */
+double linear_weight(const struct linear *linear, const unsigned char *const *weights, uint64_t row,
+                     uint64_t k);
+
+/** Largest error of y after a LINEAR_FULL run, against a double-precision product of the stored
+ *  weights and of x (as rounded for the class), relative to sum |w||x| of each output; over rows
+ *  spread evenly, at least min(N, rows) of them and the first and last of each thread. */
+double linear_check(const struct linear *linear, const unsigned char *const *weights,
+                    uint64_t rows);
+
+/** Bound that linear_check() must stay below: K additions in f32 in blocks, each with relative
+ *  error 2^-24 (Higham, Accuracy and Stability, 2nd ed., eq. 4.4 with the block length), and
+ *  for the dot class its flushes and roundings. */
+double linear_tolerance(const struct linear *linear);
+
+#endif

@@ -1,0 +1,91 @@
+#ifndef WORKLOADS_SIMD_AVX512_H
+#define WORKLOADS_SIMD_AVX512_H
+
+/** The vector layer on AVX-512 (F, BW, DQ, VL; BF16 where SIMD_DOT is wanted). See simd_c.h for
+ *  what each function means. */
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define SIMD_ISA avx512
+#define SIMD_TILE 12 // columns: 2 x 12 accumulators + 2 weights + 1 broadcast of 32 registers
+#define SIMD_TALL 2  // row groups at once in wide tiles
+#define SIMD_INLINE static inline __attribute__((always_inline, unused))
+
+typedef __m512 v16;
+typedef __m512i v_line;
+
+SIMD_INLINE v16 v16_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+SIMD_INLINE v16 v16_load(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+SIMD_INLINE void v16_store(float *p, v16 v)
+{
+    _mm512_storeu_ps(p, v);
+}
+SIMD_INLINE v16 v16_set1(float x)
+{
+    return _mm512_set1_ps(x);
+}
+SIMD_INLINE v16 v16_add(v16 a, v16 b)
+{
+    return _mm512_add_ps(a, b);
+}
+SIMD_INLINE v16 v16_fma(v16 acc, v16 a, v16 b)
+{
+    return _mm512_fmadd_ps(a, b, acc);
+}
+SIMD_INLINE v_line v_line_zero(void)
+{
+    return _mm512_setzero_si512();
+}
+SIMD_INLINE v_line v_line_load(const unsigned char *p)
+{
+    return _mm512_load_si512(p);
+}
+SIMD_INLINE v_line v_line_or(v_line a, v_line b)
+{
+    return _mm512_or_si512(a, b);
+}
+SIMD_INLINE void v_line_store(unsigned char *p, v_line v)
+{
+    _mm512_storeu_si512(p, v);
+}
+SIMD_INLINE v16 v16_of_f32(v_line line)
+{
+    return _mm512_castsi512_ps(line);
+}
+SIMD_INLINE v16 v16_of_bf16_even(v_line line)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(line, 16));
+}
+SIMD_INLINE v16 v16_of_bf16_odd(v_line line)
+{
+    return _mm512_castsi512_ps(_mm512_and_si512(line, _mm512_set1_epi32((int)0xffff0000)));
+}
+SIMD_INLINE v16 v16_of_f16_low(v_line line)
+{
+    return _mm512_cvtph_ps(_mm512_castsi512_si256(line));
+}
+SIMD_INLINE v16 v16_of_f16_high(v_line line)
+{
+    return _mm512_cvtph_ps(_mm512_extracti64x4_epi64(line, 1));
+}
+SIMD_INLINE void simd_prefetch(const unsigned char *p)
+{
+    _mm_prefetch((const char *)p, _MM_HINT_T1);
+}
+
+#ifdef __AVX512BF16__
+#define SIMD_DOT 1
+SIMD_INLINE v16 v16_dot_bf16(v16 acc, v_line line, uint32_t pair)
+{
+    return _mm512_dpbf16_ps(acc, (__m512bh)line, (__m512bh)_mm512_set1_epi32((int)pair));
+}
+#endif
+
+#endif

@@ -1,0 +1,130 @@
+#ifndef WORKLOADS_SIMD_C_H
+#define WORKLOADS_SIMD_C_H
+
+/** The vector layer that kernels are written in, here in plain C: the definition of what the
+ *  other simd_<isa>.h do. A v16 is sixteen f32 lanes, a v_line the 64 bytes of a cache line.
+ *
+ *  SIMD_TILE: most columns of a tile; SIMD_TALL: row groups that a wide tile takes at once;
+ *  SIMD_DOT: defined where v16_dot_bf16() exists. Conversions take a line of weights:
+ *  f32 [16 rows]; bf16 [16 rows][2 k] (even, odd k); f16 [2 k][16 rows] (low, high half). */
+
+#include <stdint.h>
+#include <string.h>
+
+#define SIMD_ISA portable
+#define SIMD_TILE 4
+#define SIMD_TALL 1
+#define SIMD_INLINE static inline __attribute__((always_inline, unused))
+#define SIMD_EACH for (int i = 0; i < 16; i++)
+
+typedef struct {
+    float f[16];
+} v16;
+typedef struct {
+    uint32_t u[16];
+} v_line;
+
+SIMD_INLINE v16 v16_set1(float x)
+{
+    v16 v;
+    SIMD_EACH v.f[i] = x;
+    return v;
+}
+SIMD_INLINE v16 v16_zero(void)
+{
+    return v16_set1(0);
+}
+SIMD_INLINE v16 v16_load(const float *p)
+{
+    v16 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+SIMD_INLINE void v16_store(float *p, v16 v)
+{
+    memcpy(p, &v, sizeof v);
+}
+SIMD_INLINE v16 v16_add(v16 a, v16 b)
+{
+    SIMD_EACH a.f[i] += b.f[i];
+    return a;
+}
+SIMD_INLINE v16 v16_fma(v16 acc, v16 a, v16 b)
+{
+    SIMD_EACH acc.f[i] += a.f[i] * b.f[i];
+    return acc;
+}
+SIMD_INLINE v_line v_line_zero(void)
+{
+    v_line l;
+    memset(&l, 0, sizeof l);
+    return l;
+}
+SIMD_INLINE v_line v_line_load(const unsigned char *p)
+{
+    v_line l;
+    memcpy(&l, p, sizeof l);
+    return l;
+}
+SIMD_INLINE v_line v_line_or(v_line a, v_line b)
+{
+    SIMD_EACH a.u[i] |= b.u[i];
+    return a;
+}
+SIMD_INLINE void v_line_store(unsigned char *p, v_line v)
+{
+    memcpy(p, &v, sizeof v);
+}
+SIMD_INLINE v16 v16_of_f32(v_line line)
+{
+    v16 v;
+    memcpy(&v, &line, sizeof v);
+    return v;
+}
+SIMD_INLINE v16 v16_of_bf16_even(v_line line)
+{
+    SIMD_EACH line.u[i] <<= 16;
+    return v16_of_f32(line);
+}
+SIMD_INLINE v16 v16_of_bf16_odd(v_line line)
+{
+    SIMD_EACH line.u[i] &= 0xffff0000U;
+    return v16_of_f32(line);
+}
+// IEEE 754 binary16 to binary32; subnormals through the exact product with 2^-24.
+SIMD_INLINE float simd_f16(uint16_t h)
+{
+    uint32_t sign = (uint32_t)(h & 0x8000U) << 16;
+    uint32_t exponent = (h >> 10) & 31U;
+    uint32_t fraction = h & 1023U;
+    uint32_t bits =
+        exponent == 31 ? 0x7f800000U | fraction << 13 : (exponent + 112) << 23 | fraction << 13;
+    float f;
+    if (exponent == 0) {
+        f = (float)fraction * 0x1p-24F;
+        memcpy(&bits, &f, sizeof bits);
+    }
+    bits |= sign;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+SIMD_INLINE v16 simd_f16_half(v_line line, int from)
+{
+    v16 v;
+    SIMD_EACH v.f[i] = simd_f16((uint16_t)(line.u[from + i / 2] >> (16 * (i % 2))));
+    return v;
+}
+SIMD_INLINE v16 v16_of_f16_low(v_line line)
+{
+    return simd_f16_half(line, 0);
+}
+SIMD_INLINE v16 v16_of_f16_high(v_line line)
+{
+    return simd_f16_half(line, 8);
+}
+SIMD_INLINE void simd_prefetch(const unsigned char *p)
+{
+    __builtin_prefetch(p, 0, 2);
+}
+
+#endif

@@ -1,0 +1,112 @@
+#ifndef WORKLOADS_SIMD_NEON_H
+#define WORKLOADS_SIMD_NEON_H
+
+/** The vector layer on AArch64 Advanced SIMD: sixteen lanes are four registers. See simd_c.h for
+ *  what each function means. */
+
+#include <arm_neon.h>
+#include <stdint.h>
+
+#define SIMD_ISA neon
+#define SIMD_TILE 6 // columns: 24 accumulators + 4 weights + broadcasts of 32 registers
+#define SIMD_TALL 1
+#define SIMD_INLINE static inline __attribute__((always_inline, unused))
+
+typedef struct {
+    float32x4_t q0, q1, q2, q3;
+} v16;
+typedef struct {
+    uint32x4_t q0, q1, q2, q3;
+} v_line;
+
+SIMD_INLINE v16 v16_set1(float x)
+{
+    float32x4_t v = vdupq_n_f32(x);
+    return (v16){v, v, v, v};
+}
+SIMD_INLINE v16 v16_zero(void)
+{
+    return v16_set1(0);
+}
+SIMD_INLINE v16 v16_load(const float *p)
+{
+    return (v16){vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)};
+}
+SIMD_INLINE void v16_store(float *p, v16 v)
+{
+    vst1q_f32(p, v.q0);
+    vst1q_f32(p + 4, v.q1);
+    vst1q_f32(p + 8, v.q2);
+    vst1q_f32(p + 12, v.q3);
+}
+SIMD_INLINE v16 v16_add(v16 a, v16 b)
+{
+    return (v16){vaddq_f32(a.q0, b.q0), vaddq_f32(a.q1, b.q1), vaddq_f32(a.q2, b.q2),
+                 vaddq_f32(a.q3, b.q3)};
+}
+SIMD_INLINE v16 v16_fma(v16 acc, v16 a, v16 b)
+{
+    return (v16){vfmaq_f32(acc.q0, a.q0, b.q0), vfmaq_f32(acc.q1, a.q1, b.q1),
+                 vfmaq_f32(acc.q2, a.q2, b.q2), vfmaq_f32(acc.q3, a.q3, b.q3)};
+}
+SIMD_INLINE v_line v_line_zero(void)
+{
+    uint32x4_t v = vdupq_n_u32(0);
+    return (v_line){v, v, v, v};
+}
+SIMD_INLINE v_line v_line_load(const unsigned char *p)
+{
+    const uint32_t *q = (const uint32_t *)(const void *)p;
+    return (v_line){vld1q_u32(q), vld1q_u32(q + 4), vld1q_u32(q + 8), vld1q_u32(q + 12)};
+}
+SIMD_INLINE v_line v_line_or(v_line a, v_line b)
+{
+    return (v_line){vorrq_u32(a.q0, b.q0), vorrq_u32(a.q1, b.q1), vorrq_u32(a.q2, b.q2),
+                    vorrq_u32(a.q3, b.q3)};
+}
+SIMD_INLINE void v_line_store(unsigned char *p, v_line v)
+{
+    uint32_t *q = (uint32_t *)(void *)p;
+    vst1q_u32(q, v.q0);
+    vst1q_u32(q + 4, v.q1);
+    vst1q_u32(q + 8, v.q2);
+    vst1q_u32(q + 12, v.q3);
+}
+SIMD_INLINE v16 v16_of_f32(v_line l)
+{
+    return (v16){vreinterpretq_f32_u32(l.q0), vreinterpretq_f32_u32(l.q1),
+                 vreinterpretq_f32_u32(l.q2), vreinterpretq_f32_u32(l.q3)};
+}
+SIMD_INLINE v16 v16_of_bf16_even(v_line l)
+{
+    return v16_of_f32((v_line){vshlq_n_u32(l.q0, 16), vshlq_n_u32(l.q1, 16), vshlq_n_u32(l.q2, 16),
+                               vshlq_n_u32(l.q3, 16)});
+}
+SIMD_INLINE v16 v16_of_bf16_odd(v_line l)
+{
+    const uint32x4_t mask = vdupq_n_u32(0xffff0000U);
+    return v16_of_f32((v_line){vandq_u32(l.q0, mask), vandq_u32(l.q1, mask), vandq_u32(l.q2, mask),
+                               vandq_u32(l.q3, mask)});
+}
+SIMD_INLINE float32x4_t neon_f16_low(uint32x4_t q)
+{
+    return vcvt_f32_f16(vget_low_f16(vreinterpretq_f16_u32(q)));
+}
+SIMD_INLINE float32x4_t neon_f16_high(uint32x4_t q)
+{
+    return vcvt_f32_f16(vget_high_f16(vreinterpretq_f16_u32(q)));
+}
+SIMD_INLINE v16 v16_of_f16_low(v_line l)
+{
+    return (v16){neon_f16_low(l.q0), neon_f16_high(l.q0), neon_f16_low(l.q1), neon_f16_high(l.q1)};
+}
+SIMD_INLINE v16 v16_of_f16_high(v_line l)
+{
+    return (v16){neon_f16_low(l.q2), neon_f16_high(l.q2), neon_f16_low(l.q3), neon_f16_high(l.q3)};
+}
+SIMD_INLINE void simd_prefetch(const unsigned char *p)
+{
+    __builtin_prefetch(p, 0, 2);
+}
+
+#endif
