@@ -29,10 +29,10 @@ const char *absent_state_name(enum absent_state state)
 struct reading reading_absent(enum absent_state state, const char *text, const char *try_)
 {
     struct reading out = {.origin = ORIGIN_ABSENT,
-                          .value = NAN,
-                          .ci95_low = NAN,
-                          .ci95_high = NAN,
-                          .best = NAN,
+                          .value = (double)NAN,
+                          .ci95_low = (double)NAN,
+                          .ci95_high = (double)NAN,
+                          .best = (double)NAN,
                           .absence = {.state = state}};
     (void)snprintf(out.absence.text, sizeof out.absence.text, "%s", text);
     (void)snprintf(out.absence.try_, sizeof out.absence.try_, "%s", try_ == NULL ? "" : try_);
@@ -41,8 +41,11 @@ struct reading reading_absent(enum absent_state state, const char *text, const c
 
 struct reading reading_plain(double value, enum origin origin)
 {
-    struct reading out = {
-        .origin = origin, .value = value, .ci95_low = NAN, .ci95_high = NAN, .best = value};
+    struct reading out = {.origin = origin,
+                          .value = value,
+                          .ci95_low = (double)NAN,
+                          .ci95_high = (double)NAN,
+                          .best = value};
     return out;
 }
 

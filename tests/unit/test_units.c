@@ -14,7 +14,7 @@ static void decimal_texts(void **state)
         {999.6e9, "FLOP/s", "1.00 TFLOP/s", __LINE__},
         {0, "s", "0.00 s", __LINE__},
         {1.5e-3, "s", "1.50 ms", __LINE__},
-        {NAN, "s", "-", __LINE__},
+        {(double)NAN, "s", "-", __LINE__},
         {-2e3, "B/s", "-2.00 kB/s", __LINE__},
         {123.4e-9, "s", "123 ns", __LINE__},
         {1e-12, "s", "0.00 ns", __LINE__},
