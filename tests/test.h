@@ -27,9 +27,9 @@
     } while (0)
 
 /** Fails with the status's own words unless it is a success. */
-#define ASSERT_OK(status)                                      \
+#define ASSERT_OK(expr)                                        \
     do {                                                       \
-        struct status status_ = (status);                      \
+        struct status status_ = (expr);                        \
         if (status_.code != STATUS_OK) {                       \
             fail_msg("line %d: %s", __LINE__, status_.detail); \
         }                                                      \
