@@ -1,0 +1,22 @@
+#define VECTOR_BYTES 32
+#define WIDTH 256
+#define STREAM_ISA ISA_AVX2
+#include "workloads/ceilings/stream_body.h"
+
+#include <immintrin.h>
+
+static inline void store_nontemporal(vector *to, vector value)
+{
+    _mm256_stream_pd((double *)to, value);
+}
+
+static inline void drain_stores(void)
+{
+    _mm_sfence();
+}
+
+const struct ceiling_set ceiling_set_streams_avx2 = {
+    .isa = STREAM_ISA,
+    .streams = stream_rows,
+    .stream_count = sizeof stream_rows / sizeof *stream_rows,
+};
