@@ -20,7 +20,7 @@ struct linear {
     float *x;                // [batch][ldx], zero beyond K
     unsigned char *x_packed; // by tile: [line][k of the line][columns]
     float *y;                // [batch][ldy]
-    unsigned char sink[LINEAR_LINE];
+    unsigned char sink[LINE_BYTES];
 };
 
 static const struct linear_kernel *const kernel_lists[] = {
@@ -31,7 +31,7 @@ static const struct linear_kernel *const kernel_lists[] = {
 #endif
     linear_kernels_portable};
 
-static const struct linear_kernel *find_kernel(enum linear_format format, enum linear_class class_,
+static const struct linear_kernel *find_kernel(enum line_format format, enum linear_class class_,
                                                struct isa_set isa)
 {
     for (size_t i = 0; i < sizeof kernel_lists / sizeof *kernel_lists; i++) {
@@ -44,7 +44,7 @@ static const struct linear_kernel *find_kernel(enum linear_format format, enum l
     return NULL;
 }
 
-bool linear_supported(enum linear_format format, enum linear_class class_, struct isa_set isa)
+bool linear_supported(enum line_format format, enum linear_class class_, struct isa_set isa)
 {
     return find_kernel(format, class_, isa) != NULL;
 }
@@ -72,21 +72,12 @@ static const unsigned char *tile_x(const struct linear *l, unsigned tile, size_t
     return l->x_packed + 4 * (before + line * words * tile_columns(l, tile));
 }
 
-// Reproducible activations of about unit size: splitmix64 (Steele et al., OOPSLA 2014).
-static uint64_t splitmix64(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-}
-
 static void fill_activations(struct linear *l)
 {
     uint64_t state = 1;
     for (unsigned b = 0; b < l->params.batch; b++) {
         for (size_t k = 0; k < l->params.k; k++) {
-            l->x[b * l->ldx + k] = (float)((double)(splitmix64(&state) >> 11) * 0x1p-52 - 1);
+            l->x[b * l->ldx + k] = line_random(&state);
         }
     }
 }
@@ -94,13 +85,13 @@ static void fill_activations(struct linear *l)
 static void plan_shape(struct linear *l)
 {
     const struct linear_params *p = &l->params;
-    l->k_per_line = p->format == LINEAR_F32 ? 1 : 2;
-    l->lines = (p->k + l->k_per_line - 1) / l->k_per_line;
-    l->groups = (p->n + LINEAR_ROWS - 1) / LINEAR_ROWS;
+    l->k_per_line = line_ks(p->format);
+    l->lines = line_count(p->format, p->k);
+    l->groups = (p->n + LINE_ROWS - 1) / LINE_ROWS;
     l->tile_count = (p->batch + l->kernel->tile - 1) / l->kernel->tile;
     l->tall = tile_columns(l, 0) >= LINEAR_TALL_FROM ? l->kernel->tall : 1;
     l->ldx = l->lines * l->k_per_line;
-    l->ldy = l->groups * LINEAR_ROWS;
+    l->ldy = l->groups * LINE_ROWS;
 }
 
 static struct status check_params(const struct linear_params *p)
@@ -120,8 +111,8 @@ static struct status check_params(const struct linear_params *p)
 // bytes rounded up to whole lines, 64-byte aligned, zeroed.
 static void *alloc_lines(size_t bytes)
 {
-    size_t rounded = (bytes + LINEAR_LINE - 1) / LINEAR_LINE * LINEAR_LINE;
-    void *p = aligned_alloc(LINEAR_LINE, rounded);
+    size_t rounded = (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+    void *p = aligned_alloc(LINE_BYTES, rounded);
     if (p != NULL) {
         memset(p, 0, rounded);
     }
@@ -177,12 +168,12 @@ size_t linear_thread_bytes(const struct linear *linear, unsigned thread)
     if (thread == 0) { // the largest share, so that equal strides serve all threads
         groups = (linear->groups + linear->params.threads - 1) / linear->params.threads;
     }
-    return groups * linear->lines * LINEAR_LINE;
+    return groups * linear->lines * LINE_BYTES;
 }
 
 uint64_t linear_stored_bytes(const struct linear *linear)
 {
-    return (uint64_t)linear->groups * linear->lines * LINEAR_LINE;
+    return (uint64_t)linear->groups * linear->lines * LINE_BYTES;
 }
 
 const char *linear_class_name(const struct linear *linear)
@@ -207,20 +198,6 @@ static uint32_t bits_of_float(float f)
     return bits;
 }
 
-static float float_of_bits(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-// Round to nearest even; the inputs are finite.
-static uint32_t bf16_bits(float f)
-{
-    uint32_t bits = bits_of_float(f);
-    return (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-}
-
 static void pack_line(const struct linear *l, unsigned tile, size_t line)
 {
     unsigned columns = tile_columns(l, tile);
@@ -229,7 +206,7 @@ static void pack_line(const struct linear *l, unsigned tile, size_t line)
     for (unsigned b = 0; b < columns; b++) {
         const float *at = x + b * l->ldx;
         if (l->params.class_ == LINEAR_DOT) {
-            out[b] = bf16_bits(at[0]) | bf16_bits(at[1]) << 16;
+            out[b] = line_bf16_bits(at[0]) | line_bf16_bits(at[1]) << 16;
         } else {
             for (unsigned i = 0; i < l->k_per_line; i++) {
                 out[i * columns + b] = bits_of_float(at[i]);
@@ -259,11 +236,11 @@ static void pack_share(const struct linear *l, unsigned thread)
 static void multiply_groups(const struct linear *l, float *acc, const unsigned char *weights,
                             bool alias, unsigned tall)
 {
-    size_t group_step = alias ? 0 : l->lines * LINEAR_LINE;
+    size_t group_step = alias ? 0 : l->lines * LINE_BYTES;
     for (size_t line = 0; line < l->lines; line += LINEAR_BLOCK_LINES) {
         size_t left = l->lines - line;
         size_t count = left < LINEAR_BLOCK_LINES ? left : LINEAR_BLOCK_LINES;
-        const unsigned char *block = weights + (alias ? 0 : line * LINEAR_LINE);
+        const unsigned char *block = weights + (alias ? 0 : line * LINE_BYTES);
         float *out = acc;
         for (unsigned tile = 0; tile < l->tile_count; tile++) {
             unsigned columns = tile_columns(l, tile);
@@ -273,7 +250,7 @@ static void multiply_groups(const struct linear *l, float *acc, const unsigned c
             bool prefetching = tile == 0 && l->params.prefetch_bytes > 0;
             l->kernel->tiles[prefetching][tall - 1][columns - 1](out, block, group_step, count, x,
                                                                  l->params.prefetch_bytes);
-            out += (size_t)columns * tall * LINEAR_ROWS;
+            out += (size_t)columns * tall * LINE_ROWS;
         }
     }
 }
@@ -284,9 +261,9 @@ static void store_groups(const struct linear *l, const float *acc, size_t group,
         unsigned columns = tile_columns(l, tile);
         for (unsigned j = 0; j < tall; j++) {
             for (unsigned b = 0; b < columns; b++) {
-                memcpy(l->y + (tile_first(l, tile) + b) * l->ldy + (group + j) * LINEAR_ROWS, acc,
-                       LINEAR_ROWS * sizeof *acc);
-                acc += LINEAR_ROWS;
+                memcpy(l->y + (tile_first(l, tile) + b) * l->ldy + (group + j) * LINE_ROWS, acc,
+                       LINE_ROWS * sizeof *acc);
+                acc += LINE_ROWS;
             }
         }
     }
@@ -298,26 +275,26 @@ static void touch_groups(const struct linear *l, unsigned char *sink, const unsi
     for (size_t line = 0; line < l->lines; line += LINEAR_BLOCK_LINES) {
         size_t left = l->lines - line;
         size_t count = left < LINEAR_BLOCK_LINES ? left : LINEAR_BLOCK_LINES;
-        l->kernel->touch[tall - 1](sink, weights + line * LINEAR_LINE, l->lines * LINEAR_LINE,
-                                   count, l->params.prefetch_bytes);
+        l->kernel->touch[tall - 1](sink, weights + line * LINE_BYTES, l->lines * LINE_BYTES, count,
+                                   l->params.prefetch_bytes);
     }
 }
 
 static void run_groups(struct linear *l, unsigned thread, const unsigned char *weights,
                        enum linear_mode mode)
 {
-    float acc[LINEAR_TALL_MAX * LINEAR_BATCH_MAX * LINEAR_ROWS] __attribute__((aligned(64)));
-    unsigned char sink[LINEAR_LINE] __attribute__((aligned(64))) = {0};
+    float acc[LINEAR_TALL_MAX * LINEAR_BATCH_MAX * LINE_ROWS] __attribute__((aligned(64)));
+    unsigned char sink[LINE_BYTES] __attribute__((aligned(64))) = {0};
     size_t begin = first_group(l, thread);
     size_t end = first_group(l, thread + 1);
     for (size_t group = begin; group < end;) {
         unsigned tall = end - group >= l->tall ? l->tall : 1;
-        size_t offset = (group - begin) * l->lines * LINEAR_LINE;
+        size_t offset = (group - begin) * l->lines * LINE_BYTES;
         bool alias = mode == LINEAR_COMPUTE_ONLY;
         if (mode == LINEAR_MEMORY_ONLY) {
             touch_groups(l, sink, weights + offset, tall);
         } else {
-            memset(acc, 0, (size_t)tall * l->params.batch * LINEAR_ROWS * sizeof *acc);
+            memset(acc, 0, (size_t)tall * l->params.batch * LINE_ROWS * sizeof *acc);
             multiply_groups(l, acc, alias ? weights : weights + offset, alias, tall);
             store_groups(l, acc, group, tall);
         }
@@ -338,58 +315,17 @@ void linear_run(struct linear *linear, unsigned thread, const unsigned char *wei
     run_groups(linear, thread, weights, mode);
 }
 
-void linear_fill(unsigned char *bytes, size_t size, uint64_t seed)
-{
-    // Each half-word is 0x3c00..0x3fff with a sign: as bf16 2^-7..2, as f16 1..2; the
-    // low half only adds to an f32's fraction.
-    uint64_t state = seed;
-    for (size_t i = 0; i + 8 <= size; i += 8) {
-        uint64_t random = splitmix64(&state);
-        uint64_t word =
-            (random & 0x8000800080008000U) | 0x3c003c003c003c00U | (random & 0x03ff03ff03ff03ffU);
-        memcpy(bytes + i, &word, sizeof word);
-    }
-}
-
-// Offset of W[row, k] within its group, in units of the element.
-static size_t element_index(const struct linear *l, uint64_t row, uint64_t k)
-{
-    size_t r = row % LINEAR_ROWS;
-    if (l->params.format == LINEAR_F32) {
-        return k * LINEAR_ROWS + r;
-    }
-    return l->params.format == LINEAR_BF16 ? (k / 2 * LINEAR_ROWS + r) * 2 + k % 2
-                                           : k * LINEAR_ROWS + r;
-}
-
-static double f16_value(uint16_t h)
-{
-    int exponent = (h >> 10) & 31;
-    double fraction = h & 1023;
-    double magnitude = exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
-    return (h & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
 double linear_weight(const struct linear *linear, const unsigned char *const *weights, uint64_t row,
                      uint64_t k)
 {
-    size_t group = row / LINEAR_ROWS;
+    size_t group = row / LINE_ROWS;
     unsigned thread = 0;
     while (group >= first_group(linear, thread + 1)) {
         thread++;
     }
     const unsigned char *base =
-        weights[thread] + (group - first_group(linear, thread)) * linear->lines * LINEAR_LINE;
-    size_t index = element_index(linear, row, k);
-    if (linear->params.format == LINEAR_F32) {
-        float value;
-        memcpy(&value, base + 4 * index, sizeof value);
-        return (double)value;
-    }
-    uint16_t half;
-    memcpy(&half, base + 2 * index, sizeof half);
-    return linear->params.format == LINEAR_BF16 ? (double)float_of_bits((uint32_t)half << 16)
-                                                : f16_value(half);
+        weights[thread] + (group - first_group(linear, thread)) * linear->lines * LINE_BYTES;
+    return (double)line_get(linear->params.format, base, row % LINE_ROWS, k);
 }
 
 static double row_error(const struct linear *l, const unsigned char *const *weights, uint64_t row)
@@ -401,7 +337,7 @@ static double row_error(const struct linear *l, const unsigned char *const *weig
         for (uint64_t k = 0; k < l->params.k; k++) {
             float x = l->x[b * l->ldx + k];
             if (l->params.class_ == LINEAR_DOT) {
-                x = float_of_bits(bf16_bits(x) << 16);
+                x = line_round(LINE_BF16, x);
             }
             double product = linear_weight(l, weights, row, k) * (double)x;
             sum += product;
@@ -423,8 +359,8 @@ double linear_check(const struct linear *linear, const unsigned char *const *wei
         worst = fmax(worst, row_error(linear, weights, row));
     }
     for (unsigned thread = 0; thread < linear->params.threads; thread++) {
-        uint64_t begin = first_group(linear, thread) * LINEAR_ROWS;
-        uint64_t end = first_group(linear, thread + 1) * LINEAR_ROWS;
+        uint64_t begin = first_group(linear, thread) * LINE_ROWS;
+        uint64_t end = first_group(linear, thread + 1) * LINE_ROWS;
         if (begin < end && begin < n) {
             worst = fmax(worst, row_error(linear, weights, begin));
             worst = fmax(worst, row_error(linear, weights, (end < n ? end : n) - 1));

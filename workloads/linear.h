@@ -2,21 +2,19 @@
 #define WORKLOADS_LINEAR_H
 
 /** y[B,N] = x[B,K] W[N,K]^T, the linear layers of decode: W streams from memory once per call
- *  whatever B is. W is stored repacked in groups of 16 rows, so that one cache line serves 16
- *  outputs of one k (f32) or of two (bf16, f16): f32 [N/16][K][16]; bf16 [N/16][K/2][16][2];
- *  f16 [N/16][K/2][2][16]. N is padded to 16, odd K by a k whose activation is 0.
+ *  whatever B is. W is stored repacked in groups of 16 rows (line.h). N is padded to 16, an odd K
+ * by a k whose activation is 0.
  *
  *  Each thread owns a contiguous run of groups, stored one after another in memory that it
  *  touches first itself. */
 
 #include "roofline/status.h"
 #include "workloads/isa.h"
+#include "workloads/line.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum linear_format { LINEAR_F32, LINEAR_BF16, LINEAR_F16 };
 
 /** How the products are made. */
 enum linear_class {
@@ -32,10 +30,10 @@ enum linear_mode {
     LINEAR_COMPUTE_ONLY /**< the same code, all weights aliased onto one cache-resident block */
 };
 
-enum { LINEAR_ROWS = 16, LINEAR_BATCH_MAX = 512 };
+enum { LINEAR_BATCH_MAX = 512 };
 
 struct linear_params {
-    enum linear_format format;
+    enum line_format format;
     enum linear_class class_;
     struct isa_set isa;
     uint64_t n; /**< outputs, rows of W */
@@ -48,7 +46,7 @@ struct linear_params {
 struct linear;
 
 /** True if some kernel for this format and class exists for the set. */
-bool linear_supported(enum linear_format format, enum linear_class class_, struct isa_set isa);
+bool linear_supported(enum line_format format, enum linear_class class_, struct isa_set isa);
 
 /** Allocates activations, packed activations and outputs (not the weights) and fills x with
  *  reproducible values. Errors: INVALID for zero extents or a batch above LINEAR_BATCH_MAX,
@@ -75,10 +73,6 @@ void linear_set_prefetch(struct linear *linear, size_t prefetch_bytes);
  *  shared; must be called by all threads of the team, inside one parallel region. */
 void linear_run(struct linear *linear, unsigned thread, const unsigned char *weights,
                 enum linear_mode mode);
-
-/** Fills a thread's weights with reproducible values that are normal numbers of magnitude
- *  2^-7..2 in each of f32, bf16 and f16, so that one filled arena serves every format. */
-void linear_fill(unsigned char *bytes, size_t size, uint64_t seed);
 
 /** W[row, k] of the stored format as a double; weights[t] is thread t's part. */
 double linear_weight(const struct linear *linear, const unsigned char *const *weights, uint64_t row,

@@ -5,7 +5,7 @@
 
 #include "workloads/linear.h"
 
-enum { LINEAR_LINE = 64, LINEAR_BLOCK_LINES = 128, LINEAR_TILE_MAX = 12, LINEAR_TALL_MAX = 2 };
+enum { LINEAR_BLOCK_LINES = 128, LINEAR_TILE_MAX = 12, LINEAR_TALL_MAX = 2 };
 
 /** acc[rows / 16][columns][16] += one block of lines of `tall` groups times columns of x.
  *  The line i of group j is at weights + j * group_step + 64 i. x is [lines][k per line][columns]
@@ -20,7 +20,7 @@ typedef void linear_touch_fn(unsigned char *sink, const unsigned char *weights, 
 
 /** Kernels of one format and class on one ISA. */
 struct linear_kernel {
-    enum linear_format format;
+    enum line_format format;
     enum linear_class class_;
     uint32_t needs; /**< isa_feature bits */
     const char *isa_name;

@@ -6,24 +6,7 @@
 #include "workloads/linear_kernel.h"
 
 #include LINEAR_SIMD
-
-#ifdef __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 32")
-#endif
-
-// The f32 weights of a line's first and, in formats of two, second k.
-SIMD_INLINE v16 line_first(const enum linear_format format, v_line line)
-{
-    return format == LINEAR_F32    ? v16_of_f32(line)
-           : format == LINEAR_BF16 ? v16_of_bf16_even(line)
-                                   : v16_of_f16_low(line);
-}
-SIMD_INLINE v16 line_second(const enum linear_format format, v_line line)
-{
-    return format == LINEAR_BF16 ? v16_of_bf16_odd(line) : v16_of_f16_high(line);
-}
+#include "workloads/simd/lines.h"
 
 // One k of `tall` groups times all columns. Each activation is broadcast once and used at once:
 // the other loop order lets compilers keep all broadcasts alive and spill.
@@ -39,7 +22,7 @@ SIMD_INLINE void tile_k(v16 *acc, const v16 *w, const float *x, const int column
     }
 }
 
-SIMD_INLINE void tile_lines_fma(v16 *acc, const enum linear_format format, const v_line *lines,
+SIMD_INLINE void tile_lines_fma(v16 *acc, const enum line_format format, const v_line *lines,
                                 const float *x, const int columns, const int tall)
 {
     v16 w[LINEAR_TALL_MAX];
@@ -48,7 +31,7 @@ SIMD_INLINE void tile_lines_fma(v16 *acc, const enum linear_format format, const
         w[j] = line_first(format, lines[j]);
     }
     tile_k(acc, w, x, columns, tall);
-    if (format != LINEAR_F32) {
+    if (format != LINE_F32) {
         UNROLL
         for (int j = 0; j < tall; j++) {
             w[j] = line_second(format, lines[j]);
@@ -72,9 +55,9 @@ SIMD_INLINE void tile_lines_dot(v16 *acc, const v_line *lines, const uint32_t *x
 #endif
 
 // The same line of each of `tall` groups.
-SIMD_INLINE void tile_line(v16 *acc, const enum linear_format format,
-                           const enum linear_class class_, const unsigned char *weights,
-                           size_t group_step, const uint32_t *x, const int columns, const int tall)
+SIMD_INLINE void tile_line(v16 *acc, const enum line_format format, const enum linear_class class_,
+                           const unsigned char *weights, size_t group_step, const uint32_t *x,
+                           const int columns, const int tall)
 {
     v_line lines[LINEAR_TALL_MAX];
     UNROLL
@@ -102,11 +85,11 @@ SIMD_INLINE void tile_prefetch(const unsigned char *at, size_t group_step, const
 // chains: lines taken in turn into separate accumulators, so that few columns do not wait for
 // the latency of one addition after the other.
 SIMD_INLINE void tile(float *out, const unsigned char *weights, size_t group_step, size_t lines,
-                      const void *x_packed, size_t prefetch_bytes, const enum linear_format format,
+                      const void *x_packed, size_t prefetch_bytes, const enum line_format format,
                       const enum linear_class class_, const int columns, const int tall,
                       const int chains, const int prefetching)
 {
-    const int words = columns * (format != LINEAR_F32 && class_ == LINEAR_FMA ? 2 : 1);
+    const int words = columns * (format != LINE_F32 && class_ == LINEAR_FMA ? 2 : 1);
     const uint32_t *x = x_packed;
     v16 acc[4 * LINEAR_TALL_MAX * LINEAR_TILE_MAX];
     UNROLL
@@ -122,13 +105,13 @@ SIMD_INLINE void tile(float *out, const unsigned char *weights, size_t group_ste
             }
             tile_line(acc + c * tall * columns, format, class_, weights, group_step, x, columns,
                       tall);
-            weights += LINEAR_LINE;
+            weights += LINE_BYTES;
             x += words;
         }
     }
     for (; line < lines; line++) {
         tile_line(acc, format, class_, weights, group_step, x, columns, tall);
-        weights += LINEAR_LINE;
+        weights += LINE_BYTES;
         x += words;
     }
     UNROLL
@@ -152,18 +135,18 @@ SIMD_INLINE void touch(unsigned char *sink, const unsigned char *weights, size_t
         for (int c = 0; c < 4; c++) {
             UNROLL
             for (int j = 0; j < tall; j++) {
-                const unsigned char *at = weights + (size_t)j * group_step + c * LINEAR_LINE;
+                const unsigned char *at = weights + (size_t)j * group_step + c * LINE_BYTES;
                 simd_prefetch(at + prefetch_bytes);
                 seen[c] = v_line_or(seen[c], v_line_load(at));
             }
         }
-        weights += 4 * LINEAR_LINE;
+        weights += 4 * LINE_BYTES;
     }
     for (; line < lines; line++) {
         for (int j = 0; j < tall; j++) {
             seen[0] = v_line_or(seen[0], v_line_load(weights + (size_t)j * group_step));
         }
-        weights += LINEAR_LINE;
+        weights += LINE_BYTES;
     }
     seen[0] = v_line_or(v_line_or(seen[0], seen[1]), v_line_or(seen[2], seen[3]));
     v_line_store(sink, v_line_or(v_line_load(sink), seen[0]));

@@ -31,7 +31,7 @@ static double error_of(const struct linear_params *params, double *tolerance)
         size_t bytes = linear_thread_bytes(f.linear, 0);
         f.weights[t] = aligned_alloc(64, bytes + 64);
         assert_non_null(f.weights[t]);
-        linear_fill(f.weights[t], bytes, 100 + t);
+        line_fill(f.weights[t], bytes, 100 + t);
     }
     run_all(&f, LINEAR_MEMORY_ONLY);
     run_all(&f, LINEAR_COMPUTE_ONLY);
@@ -58,9 +58,9 @@ static void check_shape(uint64_t n, uint64_t k, unsigned batch, unsigned threads
         struct linear_params params = {.n = n, .k = k, .batch = batch, .threads = threads};
         params.isa = isa_without(isa_detect(), isas[i].removed);
         params.prefetch_bytes = prefetch;
-        for (int format = LINEAR_F32; format <= LINEAR_F16; format++) {
+        for (int format = LINE_F32; format <= LINE_F16; format++) {
             for (int class_ = LINEAR_FMA; class_ <= LINEAR_DOT; class_++) {
-                params.format = (enum linear_format)format;
+                params.format = (enum line_format)format;
                 params.class_ = (enum linear_class)class_;
                 if (!linear_supported(params.format, params.class_, params.isa)) {
                     continue;
@@ -104,13 +104,13 @@ static void check_sees_a_wrong_weight(void **state)
 {
     (void)state;
     struct linear_params params = {
-        .format = LINEAR_BF16, .isa = isa_detect(), .n = 32, .k = 64, .batch = 3, .threads = 1};
+        .format = LINE_BF16, .isa = isa_detect(), .n = 32, .k = 64, .batch = 3, .threads = 1};
     struct fixture f = {.threads = 1};
     ASSERT_OK(linear_create(&f.linear, &params));
     size_t bytes = linear_thread_bytes(f.linear, 0);
     f.weights[0] = aligned_alloc(64, bytes);
     assert_non_null(f.weights[0]);
-    linear_fill(f.weights[0], bytes, 1);
+    line_fill(f.weights[0], bytes, 1);
     run_all(&f, LINEAR_FULL);
     const unsigned char *const *weights = (const unsigned char *const *)f.weights;
     assert_true(linear_check(f.linear, weights, 32) < linear_tolerance(f.linear));

@@ -45,6 +45,37 @@ SIMD_INLINE v16 v16_fma(v16 acc, v16 a, v16 b)
 {
     return (v16){_mm256_fmadd_ps(a.lo, b.lo, acc.lo), _mm256_fmadd_ps(a.hi, b.hi, acc.hi)};
 }
+SIMD_INLINE v16 v16_mul(v16 a, v16 b)
+{
+    return (v16){_mm256_mul_ps(a.lo, b.lo), _mm256_mul_ps(a.hi, b.hi)};
+}
+SIMD_INLINE v16 v16_max(v16 a, v16 b)
+{
+    return (v16){_mm256_max_ps(a.lo, b.lo), _mm256_max_ps(a.hi, b.hi)};
+}
+SIMD_INLINE __m256 avx2_add_exponent(__m256 a, __m256 shifted)
+{
+    return _mm256_castsi256_ps(_mm256_add_epi32(
+        _mm256_castps_si256(a), _mm256_slli_epi32(_mm256_castps_si256(shifted), 23)));
+}
+SIMD_INLINE v16 v16_add_exponent(v16 a, v16 shifted)
+{
+    return (v16){avx2_add_exponent(a.lo, shifted.lo), avx2_add_exponent(a.hi, shifted.hi)};
+}
+SIMD_INLINE float v16_reduce_max(v16 v)
+{
+    __m256 m = _mm256_max_ps(v.lo, v.hi);
+    __m128 q = _mm_max_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
+    q = _mm_max_ps(q, _mm_movehl_ps(q, q));
+    return _mm_cvtss_f32(_mm_max_ss(q, _mm_movehdup_ps(q)));
+}
+SIMD_INLINE float v16_reduce_add(v16 v)
+{
+    __m256 m = _mm256_add_ps(v.lo, v.hi);
+    __m128 q = _mm_add_ps(_mm256_castps256_ps128(m), _mm256_extractf128_ps(m, 1));
+    q = _mm_add_ps(q, _mm_movehl_ps(q, q));
+    return _mm_cvtss_f32(_mm_add_ss(q, _mm_movehdup_ps(q)));
+}
 SIMD_INLINE v_line v_line_zero(void)
 {
     return (v_line){_mm256_setzero_si256(), _mm256_setzero_si256()};

@@ -39,6 +39,27 @@ SIMD_INLINE v16 v16_fma(v16 acc, v16 a, v16 b)
 {
     return _mm512_fmadd_ps(a, b, acc);
 }
+SIMD_INLINE v16 v16_mul(v16 a, v16 b)
+{
+    return _mm512_mul_ps(a, b);
+}
+SIMD_INLINE v16 v16_max(v16 a, v16 b)
+{
+    return _mm512_max_ps(a, b);
+}
+SIMD_INLINE v16 v16_add_exponent(v16 a, v16 shifted)
+{
+    return _mm512_castsi512_ps(_mm512_add_epi32(
+        _mm512_castps_si512(a), _mm512_slli_epi32(_mm512_castps_si512(shifted), 23)));
+}
+SIMD_INLINE float v16_reduce_max(v16 v)
+{
+    return _mm512_reduce_max_ps(v);
+}
+SIMD_INLINE float v16_reduce_add(v16 v)
+{
+    return _mm512_reduce_add_ps(v);
+}
 SIMD_INLINE v_line v_line_zero(void)
 {
     return _mm512_setzero_si512();

@@ -54,6 +54,39 @@ SIMD_INLINE v16 v16_fma(v16 acc, v16 a, v16 b)
     SIMD_EACH acc.f[i] += a.f[i] * b.f[i];
     return acc;
 }
+SIMD_INLINE v16 v16_mul(v16 a, v16 b)
+{
+    SIMD_EACH a.f[i] *= b.f[i];
+    return a;
+}
+SIMD_INLINE v16 v16_max(v16 a, v16 b)
+{
+    SIMD_EACH a.f[i] = a.f[i] > b.f[i] ? a.f[i] : b.f[i];
+    return a;
+}
+// a x 2^n, n being the low bits of `shifted` (a float of 1.5 x 2^23 + n): a stays normal.
+SIMD_INLINE v16 v16_add_exponent(v16 a, v16 shifted)
+{
+    v_line x;
+    v_line n;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&n, &shifted, sizeof n);
+    SIMD_EACH x.u[i] += n.u[i] << 23;
+    memcpy(&a, &x, sizeof a);
+    return a;
+}
+SIMD_INLINE float v16_reduce_max(v16 v)
+{
+    float m = v.f[0];
+    SIMD_EACH m = v.f[i] > m ? v.f[i] : m;
+    return m;
+}
+SIMD_INLINE float v16_reduce_add(v16 v)
+{
+    float sum = 0;
+    SIMD_EACH sum += v.f[i];
+    return sum;
+}
 SIMD_INLINE v_line v_line_zero(void)
 {
     v_line l;

@@ -49,6 +49,34 @@ SIMD_INLINE v16 v16_fma(v16 acc, v16 a, v16 b)
     return (v16){vfmaq_f32(acc.q0, a.q0, b.q0), vfmaq_f32(acc.q1, a.q1, b.q1),
                  vfmaq_f32(acc.q2, a.q2, b.q2), vfmaq_f32(acc.q3, a.q3, b.q3)};
 }
+SIMD_INLINE v16 v16_mul(v16 a, v16 b)
+{
+    return (v16){vmulq_f32(a.q0, b.q0), vmulq_f32(a.q1, b.q1), vmulq_f32(a.q2, b.q2),
+                 vmulq_f32(a.q3, b.q3)};
+}
+SIMD_INLINE v16 v16_max(v16 a, v16 b)
+{
+    return (v16){vmaxq_f32(a.q0, b.q0), vmaxq_f32(a.q1, b.q1), vmaxq_f32(a.q2, b.q2),
+                 vmaxq_f32(a.q3, b.q3)};
+}
+SIMD_INLINE float32x4_t neon_add_exponent(float32x4_t a, float32x4_t shifted)
+{
+    return vreinterpretq_f32_u32(
+        vaddq_u32(vreinterpretq_u32_f32(a), vshlq_n_u32(vreinterpretq_u32_f32(shifted), 23)));
+}
+SIMD_INLINE v16 v16_add_exponent(v16 a, v16 shifted)
+{
+    return (v16){neon_add_exponent(a.q0, shifted.q0), neon_add_exponent(a.q1, shifted.q1),
+                 neon_add_exponent(a.q2, shifted.q2), neon_add_exponent(a.q3, shifted.q3)};
+}
+SIMD_INLINE float v16_reduce_max(v16 v)
+{
+    return vmaxvq_f32(vmaxq_f32(vmaxq_f32(v.q0, v.q1), vmaxq_f32(v.q2, v.q3)));
+}
+SIMD_INLINE float v16_reduce_add(v16 v)
+{
+    return vaddvq_f32(vaddq_f32(vaddq_f32(v.q0, v.q1), vaddq_f32(v.q2, v.q3)));
+}
 SIMD_INLINE v_line v_line_zero(void)
 {
     uint32x4_t v = vdupq_n_u32(0);

@@ -1,0 +1,84 @@
+#include "workloads/line.h"
+
+#include "tests/test.h"
+
+// Exact values from the IEEE 754 formats.
+static void rounding(void **state)
+{
+    (void)state;
+    static const struct {
+        enum line_format format;
+        double in, want;
+        int line;
+    } cases[] = {
+        {LINE_F16, 1, 1, __LINE__},
+        {LINE_F16, 1 + 0x1p-11, 1, __LINE__},            // tie to even, down
+        {LINE_F16, 1 + 0x1.8p-10, 1 + 0x1p-9, __LINE__}, // tie to even, up
+        {LINE_F16, 2 - 0x1p-12, 2, __LINE__},            // carry into the exponent
+        {LINE_F16, -0.333251953125, -0.333251953125, __LINE__},
+        {LINE_F16, 0x1p-24, 0x1p-24, __LINE__}, // smallest subnormal
+        {LINE_F16, 0x1.ff8p-15, 0x1.ff8p-15, __LINE__},
+        {LINE_F16, 0x1.fffp-15, 0x1p-14, __LINE__}, // subnormal to normal
+        {LINE_F16, 0, 0, __LINE__},
+        {LINE_BF16, 1 + 0x1p-8, 1, __LINE__},
+        {LINE_BF16, 1 + 0x1.8p-7, 1 + 0x1p-6, __LINE__},
+        {LINE_BF16, -0x1.fep-3, -0x1.fep-3, __LINE__},
+        {LINE_F32, 0.1F, 0.1F, __LINE__},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double got = (double)line_round(cases[i].format, (float)cases[i].in);
+        if (fabs(got - cases[i].want) > 0) {
+            fail_msg("line %d: got %a, want %a", cases[i].line, got, cases[i].want);
+        }
+    }
+}
+
+static void every_element_has_its_own_place(void **state)
+{
+    (void)state;
+    for (int format = LINE_F32; format <= LINE_F16; format++) {
+        enum line_format f = (enum line_format)format;
+        unsigned char group[16 * 64];
+        unsigned ks = 8;
+        assert_true(line_count(f, ks) * LINE_BYTES <= sizeof group);
+        memset(group, 0, sizeof group);
+        for (unsigned row = 0; row < LINE_ROWS; row++) {
+            for (unsigned k = 0; k < ks; k++) {
+                line_put(f, group, row, k, (float)(row * ks + k));
+            }
+        }
+        for (unsigned row = 0; row < LINE_ROWS; row++) {
+            for (unsigned k = 0; k < ks; k++) {
+                assert_int_equal((int)line_get(f, group, row, k), row * ks + k);
+            }
+        }
+    }
+}
+
+static void filled_values_are_normal_in_every_format(void **state)
+{
+    (void)state;
+    unsigned char group[4096];
+    line_fill(group, sizeof group, 3);
+    for (int format = LINE_F32; format <= LINE_F16; format++) {
+        float previous = 0;
+        unsigned same = 0;
+        for (unsigned k = 0; k < 64; k++) {
+            float value = line_get((enum line_format)format, group, 5, k);
+            assert_true(fabsf(value) >= 0x1p-7F && fabsf(value) < 2);
+            same += fabsf(value - previous) > 0 ? 0 : 1;
+            previous = value;
+        }
+        assert_true(same < 4);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounding),
+        cmocka_unit_test(every_element_has_its_own_place),
+        cmocka_unit_test(filled_values_are_normal_in_every_format),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+#include "workloads/line.h"
+
+#include <math.h>
+#include <string.h>
+
+unsigned line_ks(enum line_format format)
+{
+    return format == LINE_F32 ? 1 : 2;
+}
+
+size_t line_count(enum line_format format, uint64_t k)
+{
+    return (k + line_ks(format) - 1) / line_ks(format);
+}
+
+// Splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+static uint64_t splitmix64(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15U);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31);
+}
+
+float line_random(uint64_t *state)
+{
+    return (float)((double)(splitmix64(state) >> 40) * 0x1p-23 - 1);
+}
+
+void line_fill(unsigned char *bytes, size_t size, uint64_t seed)
+{
+    // Each half-word is 0x3c00..0x3fff with a sign: as bf16 2^-7..2, as f16 1..2; the low half
+    // only adds to an f32's fraction.
+    uint64_t state = seed;
+    for (size_t i = 0; i + 8 <= size; i += 8) {
+        uint64_t random = splitmix64(&state);
+        uint64_t word =
+            (random & 0x8000800080008000U) | 0x3c003c003c003c00U | (random & 0x03ff03ff03ff03ffU);
+        memcpy(bytes + i, &word, sizeof word);
+    }
+}
+
+static float float_of_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+uint32_t line_bf16_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
+}
+
+static float f16_value(uint32_t h)
+{
+    int exponent = (int)(h >> 10 & 31U);
+    double fraction = (double)(h & 1023U);
+    double magnitude = exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
+    return (float)((h & 0x8000U) != 0 ? -magnitude : magnitude);
+}
+
+// |value| < 65504: what the kernels store is of unit size.
+static uint32_t f16_bits(float value)
+{
+    uint32_t sign = signbit(value) ? 0x8000U : 0;
+    double magnitude = fabs((double)value);
+    int exponent = 0;
+    (void)frexp(magnitude, &exponent); // magnitude = f x 2^exponent, f in [0.5, 1)
+    exponent = exponent < -13 ? -13 : exponent;
+    uint32_t units = (uint32_t)nearbyint(ldexp(magnitude, 11 - exponent));
+    // units is below 2^11, or reaches it by rounding: the carry moves into the exponent by itself.
+    return sign | (units < 1024 ? units : ((uint32_t)(exponent + 13) << 10) + units);
+}
+
+float line_round(enum line_format format, float value)
+{
+    if (format == LINE_F32) {
+        return value;
+    }
+    return format == LINE_BF16 ? float_of_bits(line_bf16_bits(value) << 16)
+                               : f16_value(f16_bits(value));
+}
+
+// Byte offset of element (row, k) in its group.
+static size_t element_offset(enum line_format format, unsigned row, uint64_t k)
+{
+    if (format == LINE_F32) {
+        return 4 * (k * LINE_ROWS + row);
+    }
+    return 2 * (format == LINE_BF16 ? (k / 2 * LINE_ROWS + row) * 2 + k % 2 : k * LINE_ROWS + row);
+}
+
+float line_get(enum line_format format, const unsigned char *group, unsigned row, uint64_t k)
+{
+    const unsigned char *at = group + element_offset(format, row, k);
+    if (format == LINE_F32) {
+        float value;
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+    uint16_t half;
+    memcpy(&half, at, sizeof half);
+    return format == LINE_BF16 ? float_of_bits((uint32_t)half << 16) : f16_value(half);
+}
+
+void line_put(enum line_format format, unsigned char *group, unsigned row, uint64_t k, float value)
+{
+    unsigned char *at = group + element_offset(format, row, k);
+    if (format == LINE_F32) {
+        memcpy(at, &value, sizeof value);
+        return;
+    }
+    uint16_t half = (uint16_t)(format == LINE_BF16 ? line_bf16_bits(value) : f16_bits(value));
+    memcpy(at, &half, sizeof half);
+}

@@ -1,0 +1,21 @@
+/** Lines of stored weights or cache rows as f32 vectors; included after a simd_<isa>.h. */
+
+#include "workloads/line.h"
+
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+
+// The f32 weights of a line's first and, in formats of two, second k.
+SIMD_INLINE v16 line_first(const enum line_format format, v_line line)
+{
+    return format == LINE_F32    ? v16_of_f32(line)
+           : format == LINE_BF16 ? v16_of_bf16_even(line)
+                                 : v16_of_f16_low(line);
+}
+SIMD_INLINE v16 line_second(const enum line_format format, v_line line)
+{
+    return format == LINE_BF16 ? v16_of_bf16_odd(line) : v16_of_f16_high(line);
+}
