@@ -6,122 +6,16 @@
 #include "workloads/linear_kernel.h"
 
 #include LINEAR_SIMD
-#include "workloads/simd/lines.h"
+#include "workloads/simd/tiles.h"
 
-// One k of `tall` groups times all columns. Each activation is broadcast once and used at once:
-// the other loop order lets compilers keep all broadcasts alive and spill.
-SIMD_INLINE void tile_k(v16 *acc, const v16 *w, const float *x, const int columns, const int tall)
-{
-    UNROLL
-    for (int b = 0; b < columns; b++) {
-        const v16 value = v16_set1(x[b]);
-        UNROLL
-        for (int j = 0; j < tall; j++) {
-            acc[j * columns + b] = v16_fma(acc[j * columns + b], w[j], value);
-        }
-    }
-}
-
-SIMD_INLINE void tile_lines_fma(v16 *acc, const enum line_format format, const v_line *lines,
-                                const float *x, const int columns, const int tall)
-{
-    v16 w[LINEAR_TALL_MAX];
-    UNROLL
-    for (int j = 0; j < tall; j++) {
-        w[j] = line_first(format, lines[j]);
-    }
-    tile_k(acc, w, x, columns, tall);
-    if (format != LINE_F32) {
-        UNROLL
-        for (int j = 0; j < tall; j++) {
-            w[j] = line_second(format, lines[j]);
-        }
-        tile_k(acc, w, x + columns, columns, tall);
-    }
-}
-
-#ifdef SIMD_DOT
-SIMD_INLINE void tile_lines_dot(v16 *acc, const v_line *lines, const uint32_t *x, const int columns,
-                                const int tall)
-{
-    UNROLL
-    for (int b = 0; b < columns; b++) {
-        UNROLL
-        for (int j = 0; j < tall; j++) {
-            acc[j * columns + b] = v16_dot_bf16(acc[j * columns + b], lines[j], x[b]);
-        }
-    }
-}
-#endif
-
-// The same line of each of `tall` groups.
-SIMD_INLINE void tile_line(v16 *acc, const enum line_format format, const enum linear_class class_,
-                           const unsigned char *weights, size_t group_step, const uint32_t *x,
-                           const int columns, const int tall)
-{
-    v_line lines[LINEAR_TALL_MAX];
-    UNROLL
-    for (int j = 0; j < tall; j++) {
-        lines[j] = v_line_load(weights + (size_t)j * group_step);
-    }
-#ifdef SIMD_DOT
-    if (class_ == LINEAR_DOT) {
-        tile_lines_dot(acc, lines, x, columns, tall);
-        return;
-    }
-#endif
-    (void)class_;
-    tile_lines_fma(acc, format, lines, (const float *)(const void *)x, columns, tall);
-}
-
-SIMD_INLINE void tile_prefetch(const unsigned char *at, size_t group_step, const int tall)
-{
-    UNROLL
-    for (int j = 0; j < tall; j++) {
-        simd_prefetch(at + (size_t)j * group_step);
-    }
-}
-
-// chains: lines taken in turn into separate accumulators, so that few columns do not wait for
-// the latency of one addition after the other.
 SIMD_INLINE void tile(float *out, const unsigned char *weights, size_t group_step, size_t lines,
-                      const void *x_packed, size_t prefetch_bytes, const enum line_format format,
-                      const enum linear_class class_, const int columns, const int tall,
-                      const int chains, const int prefetching)
+                      const void *x, size_t prefetch_bytes, const struct tile_form f)
 {
-    const int words = columns * (format != LINE_F32 && class_ == LINEAR_FMA ? 2 : 1);
-    const uint32_t *x = x_packed;
-    v16 acc[4 * LINEAR_TALL_MAX * LINEAR_TILE_MAX];
+    v16 acc[TILE_ACC_MAX];
+    tile_sum(acc, weights, group_step, lines, x, prefetch_bytes, f);
     UNROLL
-    for (int i = 0; i < chains * tall * columns; i++) {
-        acc[i] = v16_zero();
-    }
-    size_t line = 0;
-    for (; line + (size_t)chains <= lines; line += (size_t)chains) {
-        UNROLL
-        for (int c = 0; c < chains; c++) {
-            if (prefetching) {
-                tile_prefetch(weights + prefetch_bytes, group_step, tall);
-            }
-            tile_line(acc + c * tall * columns, format, class_, weights, group_step, x, columns,
-                      tall);
-            weights += LINE_BYTES;
-            x += words;
-        }
-    }
-    for (; line < lines; line++) {
-        tile_line(acc, format, class_, weights, group_step, x, columns, tall);
-        weights += LINE_BYTES;
-        x += words;
-    }
-    UNROLL
-    for (int i = 0; i < tall * columns; i++) {
-        v16 sum = acc[i];
-        UNROLL
-        for (int c = 1; c < chains; c++) {
-            sum = v16_add(sum, acc[c * tall * columns + i]);
-        }
-        v16_store(out + 16 * i, v16_add(v16_load(out + 16 * i), sum));
+    for (int i = 0; i < f.tall * f.columns; i++) {
+        v16_store(out + 16 * i, v16_add(v16_load(out + 16 * i), acc[i]));
     }
 }
 
@@ -164,8 +58,9 @@ SIMD_INLINE void touch(unsigned char *sink, const unsigned char *weights, size_t
         float *acc, const unsigned char *weights, size_t group_step, size_t lines, const void *x, \
         size_t prefetch_bytes)                                                                    \
     {                                                                                             \
-        tile(acc, weights, group_step, lines, x, prefetch_bytes, format, class_, columns, tall,   \
-             chains, prefetching);                                                                \
+        const struct tile_form form = {format, class_,      columns, tall,                        \
+                                       chains, prefetching, columns, 1};                          \
+        tile(acc, weights, group_step, lines, x, prefetch_bytes, form);                           \
     }
 
 #define TILES_1_TO_4(name, format, class_, p) \

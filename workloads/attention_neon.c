@@ -1,0 +1,12 @@
+#define ATTENTION_SIMD "workloads/simd/simd_neon.h"
+#include "workloads/attention_tiles.h"
+
+ATTENTION_TILES(f32, LINE_F32)
+ATTENTION_TILES(bf16, LINE_BF16)
+ATTENTION_TILES(f16, LINE_F16)
+
+const struct attention_kernel attention_kernels_neon[] = {
+    ATTENTION_ROW(f32, LINE_F32, ISA_NEON, "neon", "neon/fmla/f32"),
+    ATTENTION_ROW(bf16, LINE_BF16, ISA_NEON, "neon", "neon/fmla/f32"),
+    ATTENTION_ROW(f16, LINE_F16, ISA_NEON, "neon", "neon/fmla/f32"),
+    {.isa_name = NULL}};

@@ -1,0 +1,131 @@
+/** Products of a tile: columns of activations times groups of stored lines, summed in registers.
+ *  Included after a simd_<isa>.h. Every `const` parameter is a literal at each call, so that loops
+ *  over it unroll and the accumulators stay in registers. */
+
+#include "workloads/linear_kernel.h"
+#include "workloads/simd/lines.h"
+
+/** How a tile is computed; all fields are literals. */
+struct tile_form {
+    enum line_format format;
+    enum linear_class class_;
+    int columns;
+    int tall;   /**< groups at once */
+    int chains; /**< lines taken in turn into separate accumulators, so that few columns do
+                     not wait for the latency of one addition after the other */
+    int prefetching;
+    int k_stride;      /**< 32-bit words from one k of x to the next (dot class: from one pair) */
+    int column_stride; /**< from one column to the next */
+};
+
+enum { TILE_ACC_MAX = 4 * LINEAR_TALL_MAX * LINEAR_TILE_MAX };
+
+// One k of `tall` groups times all columns. Each activation is broadcast once and used at once:
+// the other loop order lets compilers keep all broadcasts alive and spill.
+SIMD_INLINE void tile_k(v16 *acc, const v16 *w, const float *x, const struct tile_form f)
+{
+    UNROLL
+    for (int b = 0; b < f.columns; b++) {
+        const v16 value = v16_set1(x[b * f.column_stride]);
+        UNROLL
+        for (int j = 0; j < f.tall; j++) {
+            acc[j * f.columns + b] = v16_fma(acc[j * f.columns + b], w[j], value);
+        }
+    }
+}
+
+SIMD_INLINE void tile_lines_fma(v16 *acc, const v_line *lines, const float *x,
+                                const struct tile_form f)
+{
+    v16 w[LINEAR_TALL_MAX];
+    UNROLL
+    for (int j = 0; j < f.tall; j++) {
+        w[j] = line_first(f.format, lines[j]);
+    }
+    tile_k(acc, w, x, f);
+    if (f.format != LINE_F32) {
+        UNROLL
+        for (int j = 0; j < f.tall; j++) {
+            w[j] = line_second(f.format, lines[j]);
+        }
+        tile_k(acc, w, x + f.k_stride, f);
+    }
+}
+
+#ifdef SIMD_DOT
+SIMD_INLINE void tile_lines_dot(v16 *acc, const v_line *lines, const uint32_t *x,
+                                const struct tile_form f)
+{
+    UNROLL
+    for (int b = 0; b < f.columns; b++) {
+        UNROLL
+        for (int j = 0; j < f.tall; j++) {
+            acc[j * f.columns + b] =
+                v16_dot_bf16(acc[j * f.columns + b], lines[j], x[b * f.column_stride]);
+        }
+    }
+}
+#endif
+
+// The same line of each of `tall` groups.
+SIMD_INLINE void tile_line(v16 *acc, const unsigned char *weights, size_t group_step,
+                           const uint32_t *x, const struct tile_form f)
+{
+    v_line lines[LINEAR_TALL_MAX];
+    UNROLL
+    for (int j = 0; j < f.tall; j++) {
+        lines[j] = v_line_load(weights + (size_t)j * group_step);
+    }
+#ifdef SIMD_DOT
+    if (f.class_ == LINEAR_DOT) {
+        tile_lines_dot(acc, lines, x, f);
+        return;
+    }
+#endif
+    tile_lines_fma(acc, lines, (const float *)(const void *)x, f);
+}
+
+SIMD_INLINE void tile_prefetch(const unsigned char *at, size_t group_step, const int tall)
+{
+    UNROLL
+    for (int j = 0; j < tall; j++) {
+        simd_prefetch(at + (size_t)j * group_step);
+    }
+}
+
+/** acc[tall][columns] = the sums over `lines` lines; acc has TILE_ACC_MAX elements. */
+SIMD_INLINE void tile_sum(v16 *acc, const unsigned char *weights, size_t group_step, size_t lines,
+                          const void *x_words, size_t prefetch_bytes, const struct tile_form f)
+{
+    const int words = f.k_stride * (f.format != LINE_F32 && f.class_ == LINEAR_FMA ? 2 : 1);
+    const int size = f.tall * f.columns;
+    const uint32_t *x = x_words;
+    UNROLL
+    for (int i = 0; i < f.chains * size; i++) {
+        acc[i] = v16_zero();
+    }
+    size_t line = 0;
+    for (; line + (size_t)f.chains <= lines; line += (size_t)f.chains) {
+        UNROLL
+        for (int c = 0; c < f.chains; c++) {
+            if (f.prefetching) {
+                tile_prefetch(weights + prefetch_bytes, group_step, f.tall);
+            }
+            tile_line(acc + c * size, weights, group_step, x, f);
+            weights += LINE_BYTES;
+            x += words;
+        }
+    }
+    for (; line < lines; line++) {
+        tile_line(acc, weights, group_step, x, f);
+        weights += LINE_BYTES;
+        x += words;
+    }
+    UNROLL
+    for (int i = 0; i < size; i++) {
+        UNROLL
+        for (int c = 1; c < f.chains; c++) {
+            acc[i] = v16_add(acc[i], acc[c * size + i]);
+        }
+    }
+}
