@@ -14,11 +14,18 @@ enum {
     MACHINE_CPUS_MAX = 4096,
     MACHINE_NODES_MAX = 256,
     MACHINE_CACHES_MAX = 16,
-    MACHINE_KINDS_MAX = 8,
+    MACHINE_KINDS_MAX = 64,
     MACHINE_TEXT = 96
 };
 
 enum machine_cache_type { MACHINE_CACHE_DATA, MACHINE_CACHE_INSTRUCTION, MACHINE_CACHE_UNIFIED };
+
+/** Where a description comes from: what its source cannot tell differs. */
+enum machine_origin {
+    MACHINE_RUNNING, /**< this system, as this process may use it */
+    MACHINE_ROOT,    /**< a saved root: sys/, proc/ and the process's cgroups in files */
+    MACHINE_XML      /**< hwloc XML: topology only */
+};
 
 /** All caches of one level, type and size. */
 struct machine_cache {
@@ -27,14 +34,16 @@ struct machine_cache {
     uint64_t bytes;            /**< of one instance; 0 = not told */
     unsigned instances;        /**< in the machine */
     unsigned usable_instances; /**< that the usable cpus reach */
-    unsigned shared_by_pus;
+    unsigned shared_by_pus;    /**< by one instance; the most where they differ */
 };
 
 struct machine_node {
     unsigned os_index;
     uint64_t bytes; /**< as the kernel tells it; may grow lazily in a VM */
     char kind[16];  /**< DRAM, HBM, CXL, ... as hwloc's subtype; "" = not told */
-    unsigned pus;   /**< 0: a memory-only node */
+    /** PUs of this node as the kernel lists them, 0: a memory-only node. From XML, where only
+     *  locality is told, a memory-only node has the PUs that are nearest. */
+    unsigned pus;
 };
 
 /** Cores of one kind (P, E, ...) in hwloc's order: the most efficient kind first. */
@@ -55,6 +64,7 @@ struct machine_cpu {
 };
 
 struct machine {
+    enum machine_origin origin;
     char name[MACHINE_TEXT]; /**< CPU model name as the kernel prints it; "" unknown */
     char architecture[16];   /**< x86_64, aarch64 */
     char vendor[32];         /**< x86: CPUID vendor; Arm: implementer, e.g. "0x41" */
@@ -63,6 +73,7 @@ struct machine {
     unsigned stepping;
     char microcode[24]; /**< "" unknown */
     char isa[256];      /**< space-separated: sse4_2 avx2 avx512f avx512_bf16 ... asimd sve */
+    unsigned sve_vector_bytes; /**< length of an SVE vector; 0 = no SVE or unknown */
 
     unsigned packages;
     unsigned numa_nodes;
@@ -85,7 +96,8 @@ struct machine {
     uint64_t
         memory_available_bytes;  /**< least of MemAvailable and what the cgroups leave; 0 unknown */
     uint64_t memory_limit_bytes; /**< cgroup limit; 0 = none */
-    uint64_t llc_total_bytes;    /**< sum over the last-level caches that the usable cpus reach */
+    uint64_t llc_total_bytes;    /**< sum over the last-level caches that the usable cpus reach;
+                                    0 = unknown */
 
     char thp[16];       /**< always madvise never; "" unknown */
     uint64_t thp_bytes; /**< size of a transparent huge page; 0 unknown */
@@ -94,8 +106,10 @@ struct machine {
     uint64_t huge_page_bytes; /**< default explicit huge page size; 0 none */
     char governor[24];        /**< cpufreq governor of the first usable cpu; "" = no cpufreq */
     int numa_balancing;       /**< 0, 1, 2; -1 unknown */
-    char virtualized[32];     /**< "" = bare metal or unknown: kvm, vmware, microsoft, xen,
-                                 container:docker ... */
+    /** "none" = bare metal, as far as CPUID tells; kvm, vmware, microsoft, xen, ..., "vm" if the
+     *  hypervisor does not say which; followed by " container:docker", ... inside a container;
+     *  "" unknown. */
+    char virtualized[64];
     char kernel[MACHINE_TEXT];
     double clock_hz_nominal; /**< as told by the kernel; 0 unknown; never used as a roof */
 };

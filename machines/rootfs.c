@@ -168,3 +168,20 @@ bool rootfs_parse_u64(uint64_t *out, const char *text)
     *out = value;
     return true;
 }
+
+bool rootfs_list_has(const char *list, unsigned index)
+{
+    for (const char *at = list; isdigit((unsigned char)*at);) {
+        char *end = NULL;
+        unsigned long first = strtoul(at, &end, 10);
+        unsigned long last = first;
+        if (*end == '-' && isdigit((unsigned char)end[1])) {
+            last = strtoul(end + 1, &end, 10);
+        }
+        if (index >= first && index <= last) {
+            return true;
+        }
+        at = *end == ',' ? end + 1 : end;
+    }
+    return false;
+}

@@ -36,4 +36,8 @@ bool rootfs_line_value(char *out, size_t size, const char *text, const char *key
  *  does not fit. */
 bool rootfs_parse_u64(uint64_t *out, const char *text);
 
+/** True if a kernel list such as "0-3,8" holds index. A damaged list holds what can be read up to
+ *  the damage. */
+bool rootfs_list_has(const char *list, unsigned index);
+
 #endif

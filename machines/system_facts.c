@@ -1,0 +1,182 @@
+#include "machines/system_facts.h"
+
+#include "machines/cgroup.h"
+#include "machines/cpu_facts.h"
+#include "machines/rootfs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// "MemAvailable:   24335556 kB" in bytes.
+static bool meminfo_bytes(uint64_t *out, const char *meminfo, const char *key)
+{
+    char text[64];
+    char unit[8] = "";
+    unsigned long long kib = 0;
+    if (!rootfs_line_value(text, sizeof text, meminfo, key) ||
+        sscanf(text, "%llu %7s", &kib, unit) != 2 || strcmp(unit, "kB") != 0 ||
+        kib > UINT64_MAX >> 10) {
+        return false;
+    }
+    *out = (uint64_t)kib << 10;
+    return true;
+}
+
+static void read_memory(struct machine *out, const char *root, const char *meminfo)
+{
+    struct cgroup_limits limits;
+    uint64_t available = 0;
+    cgroup_read_limits(&limits, root);
+    out->cpu_quota_cores = limits.cpu_quota_cores;
+    out->memory_limit_bytes = limits.memory_limit_bytes;
+    if (!meminfo_bytes(&available, meminfo, "MemAvailable")) {
+        return;
+    }
+    if (limits.memory_left_bytes < available) {
+        available = limits.memory_left_bytes;
+    }
+    // 0 means unknown: a process at its limit has at least the page it runs on.
+    out->memory_available_bytes = available > 0 ? available : out->base_page_bytes;
+}
+
+static void read_pages(struct machine *out, const char *root, const char *meminfo)
+{
+    char text[64];
+    if (root[0] == '\0') {
+        long bytes = sysconf(_SC_PAGESIZE);
+        out->base_page_bytes = bytes > 0 ? (uint64_t)bytes : 0;
+    }
+    // "always [madvise] never": the brackets show which.
+    if (rootfs_read(text, sizeof text, root, "/sys/kernel/mm/transparent_hugepage/enabled")) {
+        (void)sscanf(text, "%*[^[][%15[^]]", out->thp);
+        (void)sscanf(text, "[%15[^]]", out->thp);
+    }
+    (void)rootfs_read_u64(&out->thp_bytes, root,
+                          "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+    (void)meminfo_bytes(&out->huge_page_bytes, meminfo, "Hugepagesize");
+    if (rootfs_line_value(text, sizeof text, meminfo, "HugePages_Free")) {
+        (void)rootfs_parse_u64(&out->huge_pages_free, text);
+    }
+}
+
+static bool text_names(const char *text, const char *const *words)
+{
+    for (; *words != NULL; words++) {
+        if (strstr(text, *words) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Firmware's own words (DMI), as systemd-detect-virt(1) lists them.
+static const char *dmi_hypervisor(const char *root)
+{
+    static const struct {
+        const char *name;
+        const char *words[5];
+    } makers[] = {{"kvm", {"KVM", "Amazon EC2", "Google Compute Engine", "OpenStack", NULL}},
+                  {"qemu", {"QEMU", NULL}},
+                  {"vmware", {"VMware", "VMW", NULL}},
+                  {"virtualbox", {"innotek GmbH", "VirtualBox", NULL}},
+                  {"xen", {"Xen", NULL}},
+                  {"microsoft", {"Hyper-V", NULL}},
+                  {"parallels", {"Parallels", NULL}},
+                  {"bhyve", {"BHYVE", NULL}}};
+    static const char *const files[] = {"product_name", "sys_vendor", "board_vendor"};
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        char text[128];
+        (void)rootfs_read(text, sizeof text, root, "/sys/class/dmi/id/%s", files[f]);
+        for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+            if (text_names(text, makers[i].words)) {
+                return makers[i].name;
+            }
+        }
+    }
+    return NULL;
+}
+
+// EC2 bare metal says "Amazon EC2" as well: where x86 flags show no hypervisor there is none.
+static void read_hypervisor(char *out, size_t size, const struct machine *machine, const char *root,
+                            const char *cpuinfo)
+{
+    char flags[ROOTFS_PATH];
+    char type[32];
+    const char *dmi = dmi_hypervisor(root);
+    bool x86 = rootfs_line_value(flags, sizeof flags, cpuinfo, "flags");
+    out[0] = '\0';
+    if (x86 && strstr(flags, " hypervisor") == NULL) {
+        (void)snprintf(out, size, "none");
+    } else if (rootfs_read(type, sizeof type, root, "/sys/hypervisor/type") && type[0] != '\0') {
+        (void)snprintf(out, size, "%s", type);
+    } else if (root[0] == '\0' && strcmp(machine->architecture, "x86_64") == 0) {
+        cpu_facts_hypervisor(out, size);
+    } else if (dmi != NULL) {
+        (void)snprintf(out, size, "%s", dmi);
+    } else if (rootfs_exists(root, "/proc/device-tree/hypervisor/compatible") || x86) {
+        (void)snprintf(out, size, "vm");
+    }
+}
+
+static const char *container_name(const char *root)
+{
+    static const struct {
+        const char *word;
+        const char *name;
+    } groups[] = {
+        {"/kubepods", "kubernetes"}, {"/docker", "docker"}, {"/libpod", "podman"}, {"/lxc", "lxc"}};
+    char text[ROOTFS_PATH];
+    if (rootfs_exists(root, "/.dockerenv")) {
+        return "docker";
+    }
+    if (rootfs_exists(root, "/run/.containerenv")) {
+        return "podman";
+    }
+    if (rootfs_read(text, sizeof text, root, "/proc/self/cgroup")) {
+        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+            if (strstr(text, groups[i].word) != NULL) {
+                return groups[i].name;
+            }
+        }
+    }
+    return rootfs_exists(root, "/run/systemd/container") ? "systemd" : NULL;
+}
+
+static void read_virtualization(struct machine *out, const char *root)
+{
+    enum { HEAD_BYTES = 16 << 10 };
+    char cpuinfo[HEAD_BYTES];
+    char hypervisor[32];
+    (void)rootfs_read(cpuinfo, sizeof cpuinfo, root, "/proc/cpuinfo");
+    read_hypervisor(hypervisor, sizeof hypervisor, out, root, cpuinfo);
+    const char *container = container_name(root);
+    (void)snprintf(out->virtualized, sizeof out->virtualized, "%s%s%s%s", hypervisor,
+                   container != NULL && hypervisor[0] != '\0' ? " " : "",
+                   container != NULL ? "container:" : "", container != NULL ? container : "");
+}
+
+static int read_numa_balancing(const char *root)
+{
+    uint64_t value = 0;
+    bool told = rootfs_read_u64(&value, root, "/proc/sys/kernel/numa_balancing");
+    return told && value <= 7 ? (int)value : -1;
+}
+
+void system_facts_read(struct machine *out, const char *root, unsigned cpu)
+{
+    char *meminfo = rootfs_read_all(root, "/proc/meminfo");
+    const char *text = meminfo == NULL ? "" : meminfo;
+    read_pages(out, root, text);
+    read_memory(out, root, text);
+    free(meminfo);
+    (void)rootfs_read(out->governor, sizeof out->governor, root,
+                      "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", cpu);
+    out->numa_balancing = read_numa_balancing(root);
+    char release[MACHINE_TEXT];
+    if (rootfs_read(release, sizeof release, root, "/proc/sys/kernel/osrelease")) {
+        (void)strcpy(out->kernel, release);
+    }
+    read_virtualization(out, root);
+}
