@@ -192,7 +192,7 @@ struct model_counts {
 struct model_shape {
     uint32_t layers;
     uint32_t matrix_count;
-    struct model_matrix matrices[4]; /**< in the order of the block */
+    struct model_matrix matrices[6]; /**< in the order of the block */
     uint64_t n; /**< sum of n over the matrices that share the first one's k (fused product) */
     uint64_t k; /**< of the first matrix */
 };
@@ -205,6 +205,19 @@ enum model_operator model_operator_find(const char *name);
 
 /** The operator that multiplies matrices of a role; MODEL_OP_NORMS for look-ups. */
 enum model_operator model_role_operator(enum model_role role);
+
+/** The input that a role's matrix multiplies: matrices of one operator with the same number share
+ *  it (q, k, v; gate, up), so that it is read once. */
+unsigned model_role_input(enum model_role role);
+
+/** Bytes of count matrices without biases in `dtype`; DTYPE_STORED: as stored. */
+uint64_t model_matrix_bytes(const struct model_matrix *matrix, enum dtype_id dtype);
+
+/** Bytes of a matrix's biases likewise. */
+uint64_t model_bias_bytes(const struct model_matrix *matrix, enum dtype_id dtype);
+
+/** Bytes of vectors likewise. */
+uint64_t model_vector_bytes(const struct model_vectors *vectors, enum dtype_id dtype);
 
 /** "q", "gate", ... for messages and --explain. Static text. */
 const char *model_role_name(enum model_role role);
@@ -236,12 +249,13 @@ void model_set_dtype(struct model *model, enum dtype_id dtype);
 /** Exact parameter counts of a checked model. */
 void model_count(struct model_counts *out, const struct model *model);
 
-/** Everything stored: all matrices, biases, vectors, look-up tables; a tied head once; MTP layers
- *  too where their bytes are known (contract: weight_bytes). */
-uint64_t model_weight_bytes(const struct model *model);
+/** Everything stored: all matrices, biases, vectors, look-up tables; a tied head once. The MTP
+ *  layers count where they are tensors of the file (GGUF), not for a config (contract:
+ *  weight_bytes). */
+uint64_t model_weight_bytes(const struct model *model, enum dtype_id dtype);
 
-/** Distinct shapes of an operator that multiplies matrices, at most max of them, most layers
- *  first; returns how many there are. An operator without matrices has none. */
+/** Distinct shapes of an operator that multiplies matrices, at most max of them, in the
+ *  order of the layers; returns how many there are. An operator without matrices has none. */
 size_t model_shapes(struct model_shape *out, size_t max, const struct model *model,
                     enum model_operator op);
 

@@ -79,13 +79,17 @@ const char *step_phase_name(enum step_phase phase);
 struct step_request step_defaults(enum step_phase phase);
 
 /** Computes the step of a checked model. Errors: INVALID if batch, context or prompt is 0 where
- *  it must not be or beyond 2^40 positions in all, or if a row of the cache is no whole number of
+ *  it must not be or above 2^32, or if a row of the cache is no whole number of
  *  kv_dtype's blocks; the text names option and value. */
 CHECKED struct status step_compute(struct step *out, const struct model *model,
                                    const struct step_request *request);
 
 /** The operator's cost in a step, or NULL if the step does not do it. Borrowed from step. */
 const struct step_cost *step_find(const struct step *step, enum model_operator op);
+
+/** Bytes of one token's row of the cache in one layer: K and V vectors of every KV head, or the
+ *  latent row of MLA. int8 has one f32 scale per vector. */
+double step_kv_row_bytes(const struct model_attention *attention, enum dtype_id kv_dtype);
 
 /** Visible pairs of one head of one sequence: n new tokens after c cached ones, window W (0 =
  *  none): sum over i = 1..n of min(c + i, W). */
