@@ -8,41 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const void *at_const(const void *object, size_t offset)
-{
-    return (const char *)object + offset;
-}
-
 static void *at(void *object, size_t offset)
 {
     return (char *)object + offset;
-}
-
-static bool is_empty(const void *object, const struct field *field)
-{
-    const void *value = at_const(object, field->offset);
-    switch (field->kind) {
-    case FIELD_TEXT:
-        return *(const char *)value == '\0';
-    case FIELD_UNSIGNED:
-        return *(const unsigned *)value == 0;
-    case FIELD_U64:
-        return *(const uint64_t *)value == 0;
-    case FIELD_NUMBER:
-        return !isfinite(*(const double *)value);
-    case FIELD_MEASURED:
-    case FIELD_DERIVED:
-    case FIELD_MODELLED:
-        return !reading_is_present(value) || !isfinite(((const struct reading *)value)->value);
-    case FIELD_ARRAY:
-    case FIELD_LIST:
-        return *(const size_t *)at_const(object, field->count_offset) == 0;
-    case FIELD_BOOL:
-    case FIELD_OBJECT:
-    case FIELD_CUSTOM:
-        break;
-    }
-    return false;
 }
 
 static void put_derived(json_t *out, const char *key, const struct reading *reading, unsigned from)
@@ -71,10 +39,9 @@ static void put_modelled(json_t *out, const char *key, const struct reading *rea
 
 static void put_array(json_t *out, const void *object, const struct field *field)
 {
-    const char *elements = field->kind == FIELD_LIST
-                               ? *(const char *const *)at_const(object, field->offset)
-                               : at_const(object, field->offset);
-    size_t count = *(const size_t *)at_const(object, field->count_offset);
+    const char *elements = field->kind == FIELD_LIST ? *(const char *const *)field_of(object, field)
+                                                     : field_of(object, field);
+    size_t count = *(const size_t *)(const void *)((const char *)object + field->count_offset);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         json_t *element = json_object();
@@ -86,7 +53,7 @@ static void put_array(json_t *out, const void *object, const struct field *field
 
 static void put_value(json_t *out, const void *object, const struct field *field)
 {
-    const void *value = at_const(object, field->offset);
+    const void *value = field_of(object, field);
     json_t *members = NULL;
     switch (field->kind) {
     case FIELD_TEXT:
@@ -122,6 +89,9 @@ static void put_value(json_t *out, const void *object, const struct field *field
     case FIELD_LIST:
         put_array(out, object, field);
         break;
+    case FIELD_WORD:
+        json_put_text(out, field->key, field->word(object));
+        break;
     case FIELD_CUSTOM:
         field->to_json(out, field->key, object);
         break;
@@ -143,7 +113,7 @@ static bool may_be_null(const struct field *field)
 static void put_null(json_t *out, const void *object, const struct field *field)
 {
     struct absence absence = {.state = ABSENT_NOT_ASKED};
-    const struct reading *reading = at_const(object, field->offset);
+    const struct reading *reading = field_of(object, field);
     if (is_reading(field) && reading_is_present(reading)) {
         absence = reading_absent(ABSENT_FAILED, "the value is not a finite number", NULL).absence;
     } else if (is_reading(field)) {
@@ -159,7 +129,7 @@ static void put_null(json_t *out, const void *object, const struct field *field)
 void fields_to_json(json_t *out, const void *object, const struct field *fields)
 {
     for (const struct field *field = fields; field->key != NULL; field++) {
-        bool empty = is_empty(object, field);
+        bool empty = field_is_empty(object, field);
         if (empty && (field->flags & FIELD_EMPTY_OMIT) != 0) {
             continue;
         }
@@ -258,6 +228,11 @@ static struct status value_from_json(void *object, const json_t *parent, json_t 
     case FIELD_ARRAY:
     case FIELD_LIST:
         return array_from_json(object, value, field, place);
+    case FIELD_WORD:
+        if (!json_is_string(value) || !field->find_word(object, json_string_value(value))) {
+            return json_place_error(place, value, field->accepted);
+        }
+        return status_ok();
     case FIELD_CUSTOM:
         break;
     }

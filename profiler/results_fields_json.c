@@ -1,6 +1,5 @@
-#include "profiler/results_fields_json.h"
-
 #include "profiler/document_json.h"
+#include "profiler/fields_json.h"
 #include "profiler/results.h"
 
 #include <math.h>
@@ -59,6 +58,10 @@
                             .element_bytes = sizeof(struct type), .max = (limit), \
                             .fields = (table)                                     \
     }
+#define WORD(key, get, find, all)                                                \
+    {                                                                            \
+        (key), FIELD_WORD, .word = (get), .find_word = (find), .accepted = (all) \
+    }
 #define CUSTOM(key, write, read)                                     \
     {                                                                \
         (key), FIELD_CUSTOM, .to_json = (write), .from_json = (read) \
@@ -67,56 +70,49 @@
 // Bounds on what a file may make us allocate.
 enum { ROOFS_MAX = 100000, EVIDENCE_MAX = RESULT_EVIDENCE_MAX };
 
-static struct status kind_from_json(bool *out, const json_t *value, const struct json_place *place)
+static const char *kind_word(bool integer)
 {
-    const char *word = json_is_string(value) ? json_string_value(value) : "";
-    *out = strcmp(word, "int") == 0;
-    return *out || strcmp(word, "float") == 0 ? status_ok()
-                                              : json_place_error(place, value, "float or int");
+    return integer ? "int" : "float";
 }
 
-static void compute_kind_to_json(json_t *out, const char *key, const void *object)
+static bool find_kind(bool *integer, const char *word)
 {
-    bool integer = ((const struct result_compute *)object)->integer_operations;
-    json_put_text(out, key, integer ? "int" : "float");
+    *integer = strcmp(word, "int") == 0;
+    return *integer || strcmp(word, "float") == 0;
 }
 
-static struct status compute_kind_from_json(void *object, json_t *value,
-                                            const struct json_place *place)
+static const char *compute_kind(const void *object)
 {
-    return kind_from_json(&((struct result_compute *)object)->integer_operations, value, place);
+    return kind_word(((const struct result_compute *)object)->integer_operations);
 }
 
-static void point_kind_to_json(json_t *out, const char *key, const void *object)
+static bool find_compute_kind(void *object, const char *word)
 {
-    bool integer = ((const struct result_point *)object)->integer_operations;
-    json_put_text(out, key, integer ? "int" : "float");
+    return find_kind(&((struct result_compute *)object)->integer_operations, word);
 }
 
-static struct status point_kind_from_json(void *object, json_t *value,
-                                          const struct json_place *place)
+static const char *point_kind(const void *object)
 {
-    return kind_from_json(&((struct result_point *)object)->integer_operations, value, place);
+    return kind_word(((const struct result_point *)object)->integer_operations);
 }
 
-static void bound_to_json(json_t *out, const char *key, const void *object)
+static bool find_point_kind(void *object, const char *word)
 {
-    json_put_text(out, key, result_bound_name(((const struct result_point *)object)->bound));
+    return find_kind(&((struct result_point *)object)->integer_operations, word);
 }
 
-static struct status bound_from_json(void *object, json_t *value, const struct json_place *place)
+static const char *bound_word(const void *object)
 {
-    enum result_bound *bound = &((struct result_point *)object)->bound;
-    const char *word = json_is_string(value) ? json_string_value(value) : "";
-    return result_bound_find(bound, word)
-               ? status_ok()
-               : json_place_error(place, value,
-                                  "memory_saturated, memory_core_limited, compute, latency or "
-                                  "unknown");
+    return result_bound_name(((const struct result_point *)object)->bound);
+}
+
+static bool find_bound(void *object, const char *word)
+{
+    return result_bound_find(&((struct result_point *)object)->bound, word);
 }
 
 #define T result_counter
-static const struct field counter_fields[] = {
+const struct field result_counter_fields[] = {
     TEXT("scope", scope),
     TEXT("source", source),
     TEXT_OR("events", events, 0, NULL),
@@ -133,7 +129,7 @@ static void counters_to_json(json_t *out, const char *key, const void *object)
         json_put_measured(counters, counter->metric, &counter->value);
         json_t *value = json_object_get(counters, counter->metric);
         if (json_is_object(value)) {
-            fields_to_json(value, counter, counter_fields);
+            fields_to_json(value, counter, result_counter_fields);
         }
     }
     (void)json_object_set_new(out, key, counters);
@@ -150,7 +146,8 @@ static struct status counter_from_json(struct result_counter *out, const json_t 
     memcpy(out->metric, metric, strlen(metric) + 1);
     out->running_fraction = NAN;
     TRY(reading_from_json(&out->value, value, all, &at));
-    return json_is_object(value) ? fields_from_json(out, value, counter_fields, &at) : status_ok();
+    return json_is_object(value) ? fields_from_json(out, value, result_counter_fields, &at)
+                                 : status_ok();
 }
 
 static struct status counters_from_json(void *object, json_t *value, const struct json_place *place)
@@ -199,7 +196,7 @@ static const struct field check_fields[] = {
 #undef T
 
 #define T result_evidence
-static const struct field evidence_fields[] = {TEXT("test", test),
+const struct field result_evidence_fields[] = {TEXT("test", test),
                                                TEXT("expected", expected),
                                                TEXT("found", found),
                                                YES_NO("passed", passed),
@@ -225,7 +222,7 @@ const struct field result_point_fields[] = {
     GROUP("shape", shape_fields),
     TEXT_OR("resident_level", resident_level, FIELD_EMPTY_ABSENT, "not known"),
     BYTES_OR("working_set_bytes", working_set_bytes, FIELD_EMPTY_ABSENT, "not known"),
-    CUSTOM("op_kind", point_kind_to_json, point_kind_from_json),
+    WORD("op_kind", point_kind, find_point_kind, "float or int"),
     MEASURED("seconds", seconds),
     NUMBER("time_share_fraction", time_share_fraction, "not all operators of the step were run"),
     NUMBER("flop", flop, "not modelled"),
@@ -241,9 +238,10 @@ const struct field result_point_fields[] = {
     DERIVED("roof_fraction", roof_fraction, FROM_FLOP | FROM_BYTES | FROM_SECONDS),
     DERIVED("roof_fraction_counted", roof_fraction_counted,
             FROM_FLOP | FROM_BYTES_COUNTED | FROM_SECONDS),
-    CUSTOM("bound", bound_to_json, bound_from_json),
+    WORD("bound", bound_word, find_bound,
+         "memory_saturated, memory_core_limited, compute, latency or unknown"),
     MANY("evidence", FIELD_ARRAY, evidence, evidence_count, result_evidence, EVIDENCE_MAX,
-         evidence_fields),
+         result_evidence_fields),
     GROUP("twins", twins_fields),
     GROUP("result_check", check_fields),
     YES_NO("verified", verified),
@@ -272,7 +270,7 @@ static const struct field compute_fields[] = {
     TEXT("backend", backend),
     COUNT("threads", threads),
     TEXT_OR("shape", shape, FIELD_EMPTY_ABSENT, "registers only: the kernel has no shape"),
-    CUSTOM("op_kind", compute_kind_to_json, compute_kind_from_json),
+    WORD("op_kind", compute_kind, find_compute_kind, "float or int"),
     YES_NO("verified", verified),
     MEASURED("flop_per_s", flop_per_s),
     MEASURED("core_hz", core_hz),

@@ -1,7 +1,7 @@
 #include "profiler/results_json.h"
 
 #include "profiler/document_json.h"
-#include "profiler/results_fields_json.h"
+#include "profiler/fields_json.h"
 
 #include <errno.h>
 #include <stdio.h>
