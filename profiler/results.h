@@ -68,7 +68,7 @@ enum { RESULT_EVIDENCE_MAX = 8 };
 
 /** A counted metric of a point. */
 struct result_counter {
-    const char *metric; /**< name from the contract; static */
+    char metric[24]; /**< name from the contract */
     struct reading value;
     char scope[8];  /**< thread system */
     char source[8]; /**< papi perf replay */
@@ -142,13 +142,79 @@ struct result_fact {
     char text[RESULT_TEXT];
 };
 
-/** The roofs of one session: a machine as measured. Owner of its arrays; see results_free(). */
+/** Latency of one dependent load that a level serves. */
+struct result_latency {
+    char level[8];
+    uint64_t working_set_bytes;
+    uint64_t page_bytes;
+    struct reading seconds;
+};
+
+/** Latency while other threads read: one step of the load. */
+struct result_loaded_latency {
+    unsigned threads; /**< that load the memory */
+    struct reading bytes_per_s;
+    struct reading seconds;
+};
+
+/** Bandwidth of threads on one node from (or to) the memory of another. */
+struct result_numa {
+    char kernel[16];
+    unsigned threads;
+    unsigned from; /**< node of the threads, OS index */
+    unsigned to;   /**< node of the memory, OS index */
+    struct reading bytes_per_s;
+};
+
+/** Bandwidth by number of threads. */
+struct result_scaling {
+    char level[8];
+    char kernel[16];
+    unsigned threads;
+    struct reading bytes_per_s;
+};
+
+/** The roofs of one session: a machine as measured. Owner of its arrays; see
+ *  result_machine_free(). A zeroed one has no figure: its readings are absent, not asked for. */
 struct result_machine {
     char profile_id[64];
     struct result_bandwidth *bandwidth;
     size_t bandwidth_count;
     struct result_compute *compute;
     size_t compute_count;
+    struct result_latency *latency;
+    size_t latency_count;
+    struct result_loaded_latency *loaded_latency;
+    size_t loaded_latency_count;
+    struct result_numa *numa;
+    size_t numa_count;
+    struct result_scaling *scaling;
+    size_t scaling_count;
+    struct reading write_allocate_factor; /**< bytes moved per byte stored, 1..2 */
+    struct reading saturating_threads;    /**< knee of scaling; absent where none was reached */
+};
+
+/** One step of the whole model: what the operators add up to. */
+struct result_step {
+    char phase[8];
+    unsigned batch;
+    uint64_t context;
+    uint64_t prompt;
+    char dtype[16];
+    struct reading tokens_per_s; /**< batch / step in decode, batch x prompt / step in prefill */
+    struct reading tpot_seconds; /**< decode: one step; absent in prefill */
+    struct reading ttft_seconds; /**< prefill: one step; absent in decode */
+    struct reading predicted_tokens_per_s; /**< of the bound: roofs and analytic bytes and flop */
+    struct reading predicted_seconds;
+    struct reading remainder_seconds; /**< step less the sum of its operators */
+};
+
+/** Batch at which decode turns from memory to compute (contract: crossover_batch). */
+struct result_crossover {
+    char dtype[16];
+    struct reading predicted_linears;
+    struct reading predicted_step;
+    struct reading measured;
 };
 
 /** The whole of a run. Owner of its arrays. */
@@ -157,6 +223,10 @@ struct result_run {
     struct result_machine machine;
     struct result_point *points;
     size_t point_count;
+    struct result_step *steps;
+    size_t step_count;
+    struct result_crossover *crossovers; /**< one a dtype */
+    size_t crossover_count;
     struct result_warning *warnings;
     size_t warning_count;
     struct result_fact *host;
@@ -164,13 +234,21 @@ struct result_run {
     struct result_fact *conditions;
     size_t condition_count;
     char started_at[32];
+    char tool[48];          /**< "lmroof 0.1.0" */
+    char command_line[512]; /**< argv joined by blanks, cut to the field; for display */
     bool complete;
 };
 
 /** "memory_saturated", ... Static text. */
 const char *result_bound_name(enum result_bound bound);
 
-/** Releases what the run owns and zeroes it. */
+/** The bound of that name; false if there is none. */
+bool result_bound_find(enum result_bound *out, const char *name);
+
+/** Releases what the machine owns and zeroes it. */
+void result_machine_free(struct result_machine *machine);
+
+/** Releases what the run owns, its machine too, and zeroes it. */
 void result_run_free(struct result_run *run);
 
 #endif

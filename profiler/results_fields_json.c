@@ -1,0 +1,359 @@
+#include "profiler/document_json.h"
+#include "profiler/fields_json.h"
+#include "profiler/results.h"
+
+#include <math.h>
+#include <string.h>
+
+// One row a key; T is the struct that the row is of.
+#define AT(m) .offset = offsetof(struct T, m)
+#define TEXT(key, m)                                                                        \
+    {                                                                                       \
+        (key), FIELD_TEXT, AT(m), .size = sizeof((struct T *)0)->m, .flags = FIELD_REQUIRED \
+    }
+#define TEXT_OR(key, m, flag, reason)                                                \
+    {                                                                                \
+        (key), FIELD_TEXT, AT(m), .size = sizeof((struct T *)0)->m, .why = (reason), \
+                                  .flags = (flag)                                    \
+    }
+#define COUNT(key, m)                                         \
+    {                                                         \
+        (key), FIELD_UNSIGNED, AT(m), .flags = FIELD_REQUIRED \
+    }
+#define BYTES(key, m)                                    \
+    {                                                    \
+        (key), FIELD_U64, AT(m), .flags = FIELD_REQUIRED \
+    }
+#define BYTES_OR(key, m, flag, reason)                            \
+    {                                                             \
+        (key), FIELD_U64, AT(m), .why = (reason), .flags = (flag) \
+    }
+#define NUMBER(key, m, reason)                      \
+    {                                               \
+        (key), FIELD_NUMBER, AT(m), .why = (reason) \
+    }
+#define YES_NO(key, m)                                    \
+    {                                                     \
+        (key), FIELD_BOOL, AT(m), .flags = FIELD_REQUIRED \
+    }
+#define MEASURED(key, m)             \
+    {                                \
+        (key), FIELD_MEASURED, AT(m) \
+    }
+#define DERIVED(key, m, parts)                       \
+    {                                                \
+        (key), FIELD_DERIVED, AT(m), .from = (parts) \
+    }
+#define MODELLED(key, m)             \
+    {                                \
+        (key), FIELD_MODELLED, AT(m) \
+    }
+#define GROUP(key, table)                      \
+    {                                          \
+        (key), FIELD_OBJECT, .fields = (table) \
+    }
+#define MANY(key, of, m, m_count, type, limit, table)                             \
+    {                                                                             \
+        (key), (of), AT(m), .count_offset = offsetof(struct T, m_count),          \
+                            .element_bytes = sizeof(struct type), .max = (limit), \
+                            .fields = (table)                                     \
+    }
+#define WORD(key, get, find, all)                                                \
+    {                                                                            \
+        (key), FIELD_WORD, .word = (get), .find_word = (find), .accepted = (all) \
+    }
+#define CUSTOM(key, write, read)                                     \
+    {                                                                \
+        (key), FIELD_CUSTOM, .to_json = (write), .from_json = (read) \
+    }
+
+// Bounds on what a file may make us allocate.
+enum { ROOFS_MAX = 100000, EVIDENCE_MAX = RESULT_EVIDENCE_MAX };
+
+static const char *kind_word(bool integer)
+{
+    return integer ? "int" : "float";
+}
+
+static bool find_kind(bool *integer, const char *word)
+{
+    *integer = strcmp(word, "int") == 0;
+    return *integer || strcmp(word, "float") == 0;
+}
+
+static const char *compute_kind(const void *object)
+{
+    return kind_word(((const struct result_compute *)object)->integer_operations);
+}
+
+static bool find_compute_kind(void *object, const char *word)
+{
+    return find_kind(&((struct result_compute *)object)->integer_operations, word);
+}
+
+static const char *point_kind(const void *object)
+{
+    return kind_word(((const struct result_point *)object)->integer_operations);
+}
+
+static bool find_point_kind(void *object, const char *word)
+{
+    return find_kind(&((struct result_point *)object)->integer_operations, word);
+}
+
+static const char *bound_word(const void *object)
+{
+    return result_bound_name(((const struct result_point *)object)->bound);
+}
+
+static bool find_bound(void *object, const char *word)
+{
+    return result_bound_find(&((struct result_point *)object)->bound, word);
+}
+
+#define T result_counter
+const struct field result_counter_fields[] = {
+    TEXT("scope", scope),
+    TEXT("source", source),
+    TEXT_OR("events", events, 0, NULL),
+    NUMBER("running_fraction", running_fraction, "the source does not tell"),
+    {.key = NULL}};
+#undef T
+
+static void counters_to_json(json_t *out, const char *key, const void *object)
+{
+    const struct result_point *point = object;
+    json_t *counters = json_object();
+    for (size_t i = 0; i < point->counter_count; i++) {
+        const struct result_counter *counter = &point->counters[i];
+        json_put_measured(counters, counter->metric, &counter->value);
+        json_t *value = json_object_get(counters, counter->metric);
+        if (json_is_object(value)) {
+            fields_to_json(value, counter, result_counter_fields);
+        }
+    }
+    (void)json_object_set_new(out, key, counters);
+}
+
+static struct status counter_from_json(struct result_counter *out, const json_t *all,
+                                       const char *metric, const json_t *value,
+                                       const struct json_place *place)
+{
+    const struct json_place at = {.parent = place, .key = metric};
+    if (strlen(metric) >= sizeof out->metric) {
+        return json_place_error(&at, value, "a metric's name");
+    }
+    memcpy(out->metric, metric, strlen(metric) + 1);
+    out->running_fraction = NAN;
+    TRY(reading_from_json(&out->value, value, all, &at));
+    return json_is_object(value) ? fields_from_json(out, value, result_counter_fields, &at)
+                                 : status_ok();
+}
+
+static struct status counters_from_json(void *object, json_t *value, const struct json_place *place)
+{
+    struct result_point *point = object;
+    const char *metric = NULL;
+    json_t *counter = NULL;
+    if (!json_is_object(value)) {
+        return json_place_error(place, value, "an object by metric");
+    }
+    json_object_foreach(value, metric, counter)
+    {
+        if (strcmp(metric, "why_absent") == 0) {
+            continue;
+        }
+        if (point->counter_count == RESULT_COUNTERS_MAX) {
+            return json_place_error(place, value, "at most 16 metrics");
+        }
+        TRY(counter_from_json(&point->counters[point->counter_count++], value, metric, counter,
+                              place));
+    }
+    return status_ok();
+}
+
+#define T result_point
+static const struct field shape_fields[] = {
+    BYTES("m", m), BYTES("n", n), BYTES("k", k), {.key = NULL}};
+
+static const struct field roof_fields[] = {
+    TEXT_OR("name", roof_name, FIELD_EMPTY_ABSENT, "no roof was measured for this point"),
+    TEXT_OR("level", roof_level, FIELD_EMPTY_ABSENT, "no roof was measured for this point"),
+    TEXT_OR("class", roof_class, FIELD_EMPTY_ABSENT, "no roof was measured for this point"),
+    MEASURED("bytes_per_s", roof_bytes_per_s),
+    MEASURED("flop_per_s", roof_flop_per_s),
+    NUMBER("attainable_flop_per_s", attainable_flop_per_s, "no roof was measured for this point"),
+    {.key = NULL}};
+
+static const struct field twins_fields[] = {MEASURED("memory_only_seconds", memory_only_seconds),
+                                            MEASURED("compute_only_seconds", compute_only_seconds),
+                                            {.key = NULL}};
+
+static const struct field check_fields[] = {
+    NUMBER("max_relative_error", max_relative_error, "not checked against a reference"),
+    NUMBER("tolerance", tolerance, "not checked against a reference"),
+    {.key = NULL}};
+#undef T
+
+#define T result_evidence
+const struct field result_evidence_fields[] = {TEXT("test", test),
+                                               TEXT("expected", expected),
+                                               TEXT("found", found),
+                                               YES_NO("passed", passed),
+                                               {.key = NULL}};
+#undef T
+
+#define T result_point
+const struct field result_point_fields[] = {
+    TEXT("id", id),
+    TEXT("operator", operator_),
+    TEXT("phase", phase),
+    COUNT("batch", batch),
+    BYTES("context", context),
+    BYTES_OR("prompt", prompt, FIELD_EMPTY_OMIT, NULL),
+    COUNT("layers", layers),
+    TEXT("dtype", dtype),
+    TEXT_OR("kv_dtype", kv_dtype, FIELD_EMPTY_ABSENT, "this operator reads no KV cache"),
+    TEXT_OR("isa", isa, FIELD_EMPTY_ABSENT, "not told by the backend"),
+    TEXT_OR("backend", backend, FIELD_EMPTY_ABSENT, "not told"),
+    COUNT("threads", threads),
+    TEXT_OR("placement", placement, FIELD_EMPTY_ABSENT, "not told"),
+    BYTES_OR("page_bytes", page_bytes, FIELD_EMPTY_ABSENT, "the kernel does not tell"),
+    GROUP("shape", shape_fields),
+    TEXT_OR("resident_level", resident_level, FIELD_EMPTY_ABSENT, "not known"),
+    BYTES_OR("working_set_bytes", working_set_bytes, FIELD_EMPTY_ABSENT, "not known"),
+    WORD("op_kind", point_kind, find_point_kind, "float or int"),
+    MEASURED("seconds", seconds),
+    NUMBER("time_share_fraction", time_share_fraction, "not all operators of the step were run"),
+    NUMBER("flop", flop, "not modelled"),
+    NUMBER("flop_executed", flop_executed, "not modelled"),
+    NUMBER("bytes_modelled", bytes_modelled, "not modelled"),
+    NUMBER("flop_per_byte_predicted", flop_per_byte_predicted, "not modelled"),
+    DERIVED("flop_per_byte_counted", flop_per_byte_counted, FROM_FLOP | FROM_BYTES_COUNTED),
+    DERIVED("flop_per_s", flop_per_s, FROM_FLOP | FROM_SECONDS),
+    DERIVED("bytes_per_s_modelled", bytes_per_s_modelled, FROM_BYTES | FROM_SECONDS),
+    DERIVED("bytes_per_s_counted", bytes_per_s_counted, FROM_BYTES_COUNTED | FROM_SECONDS),
+    CUSTOM("counters", counters_to_json, counters_from_json),
+    GROUP("roof", roof_fields),
+    DERIVED("roof_fraction", roof_fraction, FROM_FLOP | FROM_BYTES | FROM_SECONDS),
+    DERIVED("roof_fraction_counted", roof_fraction_counted,
+            FROM_FLOP | FROM_BYTES_COUNTED | FROM_SECONDS),
+    WORD("bound", bound_word, find_bound,
+         "memory_saturated, memory_core_limited, compute, latency or unknown"),
+    MANY("evidence", FIELD_ARRAY, evidence, evidence_count, result_evidence, EVIDENCE_MAX,
+         result_evidence_fields),
+    GROUP("twins", twins_fields),
+    GROUP("result_check", check_fields),
+    YES_NO("verified", verified),
+    {.key = NULL}};
+#undef T
+
+#define T result_bandwidth
+static const struct field bandwidth_fields[] = {
+    TEXT("level", level),
+    TEXT("kernel", kernel),
+    TEXT("variant", variant),
+    COUNT("threads", threads),
+    TEXT("cpus", cpus),
+    TEXT("placement", placement),
+    BYTES("working_set_bytes", working_set_bytes),
+    BYTES_OR("page_bytes", page_bytes, FIELD_EMPTY_ABSENT, "the kernel does not tell"),
+    MEASURED("bytes_per_s", bytes_per_s),
+    {.key = NULL}};
+#undef T
+
+#define T result_compute
+static const struct field compute_fields[] = {
+    TEXT("dtype", dtype),
+    TEXT("kind", kind),
+    TEXT("class", class_),
+    TEXT("backend", backend),
+    COUNT("threads", threads),
+    TEXT_OR("shape", shape, FIELD_EMPTY_ABSENT, "registers only: the kernel has no shape"),
+    WORD("op_kind", compute_kind, find_compute_kind, "float or int"),
+    YES_NO("verified", verified),
+    MEASURED("flop_per_s", flop_per_s),
+    MEASURED("core_hz", core_hz),
+    MEASURED("theoretical_flop_per_s", theoretical_flop_per_s),
+    {.key = NULL}};
+#undef T
+
+#define T result_latency
+static const struct field latency_fields[] = {
+    TEXT("level", level),
+    BYTES("working_set_bytes", working_set_bytes),
+    BYTES_OR("page_bytes", page_bytes, FIELD_EMPTY_ABSENT, "the kernel does not tell"),
+    MEASURED("seconds", seconds),
+    {.key = NULL}};
+#undef T
+
+#define T result_loaded_latency
+static const struct field loaded_fields[] = {COUNT("threads", threads),
+                                             MEASURED("bytes_per_s", bytes_per_s),
+                                             MEASURED("seconds", seconds),
+                                             {.key = NULL}};
+#undef T
+
+#define T result_numa
+static const struct field numa_fields[] = {TEXT("kernel", kernel),
+                                           COUNT("threads", threads),
+                                           COUNT("from", from),
+                                           COUNT("to", to),
+                                           MEASURED("bytes_per_s", bytes_per_s),
+                                           {.key = NULL}};
+#undef T
+
+#define T result_scaling
+static const struct field scaling_fields[] = {TEXT("level", level),
+                                              TEXT("kernel", kernel),
+                                              COUNT("threads", threads),
+                                              MEASURED("bytes_per_s", bytes_per_s),
+                                              {.key = NULL}};
+#undef T
+
+#define T result_machine
+const struct field result_machine_fields[] = {
+    TEXT_OR("profile_id", profile_id, FIELD_EMPTY_ABSENT, "measured for this run, not stored"),
+    MANY("bandwidth", FIELD_LIST, bandwidth, bandwidth_count, result_bandwidth, ROOFS_MAX,
+         bandwidth_fields),
+    MEASURED("write_allocate_factor", write_allocate_factor),
+    MANY("latency", FIELD_LIST, latency, latency_count, result_latency, ROOFS_MAX, latency_fields),
+    MANY("loaded_latency", FIELD_LIST, loaded_latency, loaded_latency_count, result_loaded_latency,
+         ROOFS_MAX, loaded_fields),
+    MANY("numa", FIELD_LIST, numa, numa_count, result_numa, ROOFS_MAX, numa_fields),
+    MANY("scaling", FIELD_LIST, scaling, scaling_count, result_scaling, ROOFS_MAX, scaling_fields),
+    MEASURED("saturating_threads", saturating_threads),
+    MANY("compute", FIELD_LIST, compute, compute_count, result_compute, ROOFS_MAX, compute_fields),
+    {.key = NULL}};
+#undef T
+
+#define T result_step
+const struct field result_step_fields[] = {
+    TEXT("phase", phase),
+    COUNT("batch", batch),
+    BYTES("context", context),
+    BYTES_OR("prompt", prompt, FIELD_EMPTY_OMIT, NULL),
+    TEXT("dtype", dtype),
+    DERIVED("tokens_per_s", tokens_per_s, FROM_SECONDS),
+    MEASURED("tpot_seconds", tpot_seconds),
+    MEASURED("ttft_seconds", ttft_seconds),
+    MODELLED("predicted_tokens_per_s", predicted_tokens_per_s),
+    MODELLED("predicted_seconds", predicted_seconds),
+    DERIVED("remainder_seconds", remainder_seconds, FROM_SECONDS),
+    {.key = NULL}};
+#undef T
+
+#define T result_crossover
+const struct field result_crossover_fields[] = {TEXT("dtype", dtype),
+                                                MODELLED("predicted_linears", predicted_linears),
+                                                MODELLED("predicted_step", predicted_step),
+                                                DERIVED("measured", measured, FROM_SECONDS),
+                                                {.key = NULL}};
+#undef T
+
+#define T result_warning
+const struct field result_warning_fields[] = {TEXT("code", code),
+                                              TEXT("text", text),
+                                              TEXT_OR("try", try_, FIELD_EMPTY_NULL, NULL),
+                                              {.key = NULL}};
+#undef T
