@@ -8,8 +8,6 @@
 #include "workloads/ceiling_kernel.h"
 #include "workloads/ceilings/clock_chain.h"
 
-#include <string.h>
-
 #define INLINE static inline __attribute__((always_inline))
 
 /** Instructions of one iteration: a multiple of every chain count in use (6 8 12 16 24). */
@@ -20,7 +18,8 @@ enum { COMPUTE_INSTRUCTIONS = 48 };
 enum { CLOCK_CYCLES_0 = 15, CLOCK_CYCLES_1 = 30, CLOCK_CYCLES_2 = 60, CLOCK_CYCLES_3 = 120 };
 
 /** Defines name(): TYPE vectors, APPLY(sum, x, y), chains accumulators, and a clock chain of
- *  cycles whose links are spread evenly among the instructions. */
+ *  cycles whose links are spread evenly among the instructions. __builtin_memcpy, because under
+ *  -fno-builtin memcpy would be a call and keep the sums in memory. */
 #define DEFINE_CHAIN_LOOP(name, TYPE, APPLY, chains, cycles)                                  \
     static void name(struct compute_state *state, uint64_t iterations)                        \
     {                                                                                         \
@@ -29,8 +28,8 @@ enum { CLOCK_CYCLES_0 = 15, CLOCK_CYCLES_1 = 30, CLOCK_CYCLES_2 = 60, CLOCK_CYCL
         TYPE y;                                                                               \
         TYPE sums[chains] = {0};                                                              \
         uint32_t word = state->clock_word;                                                    \
-        memcpy(&x, state->x, sizeof x);                                                       \
-        memcpy(&y, state->y, sizeof y);                                                       \
+        __builtin_memcpy(&x, state->x, sizeof x);                                             \
+        __builtin_memcpy(&y, state->y, sizeof y);                                             \
         for (uint64_t i = 0; i < iterations; i++) {                                           \
             _Pragma("GCC unroll 48") for (unsigned n = 0; n < COMPUTE_INSTRUCTIONS; n++)      \
             {                                                                                 \
@@ -42,7 +41,7 @@ enum { CLOCK_CYCLES_0 = 15, CLOCK_CYCLES_1 = 30, CLOCK_CYCLES_2 = 60, CLOCK_CYCL
                 }                                                                             \
             }                                                                                 \
         }                                                                                     \
-        memcpy(state->sums, sums, sizeof sums);                                               \
+        __builtin_memcpy(state->sums, sums, sizeof sums);                                     \
         state->clock_word = word;                                                             \
     }
 
