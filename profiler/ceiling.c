@@ -111,10 +111,12 @@ void ceiling_sample(struct ceiling_sample *out, struct ceilings *session, struct
 double ceiling_try(struct ceilings *session, struct ceiling *ceiling)
 {
     double best = 0;
-    for (unsigned i = 0; i < CEILING_TRIAL_SAMPLES; i++) {
+    unsigned clean = 0;
+    for (unsigned i = 0; i < 3 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
         struct ceiling_sample sample;
         ceiling_sample(&sample, session, ceiling);
         best = sample.per_s > best ? sample.per_s : best;
+        clean += sample.timing.disturbed ? 0 : 1;
     }
     return best;
 }
