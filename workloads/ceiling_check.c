@@ -3,9 +3,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -324,6 +326,8 @@ static struct status check_in_children(unsigned char *verdicts,
                                 strerror(errno));
         }
         if (child == 0) {
+            (void)signal(SIGILL, SIG_DFL); // a caller's handler would go on where it must end
+            (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
             check_from(verdicts, kernels, count, sve_bytes);
             _exit(0);
         }

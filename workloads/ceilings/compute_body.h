@@ -8,8 +8,6 @@
 #include "workloads/ceiling_kernel.h"
 #include "workloads/ceilings/clock_chain.h"
 
-#include <string.h>
-
 #define INLINE static inline __attribute__((always_inline))
 
 /** Instructions of one iteration: a multiple of every chain count in use (6 8 12 16 24). */
@@ -19,31 +17,56 @@ enum { COMPUTE_INSTRUCTIONS = 48 };
  *  instruction per cycle need for COMPUTE_INSTRUCTIONS. */
 enum { CLOCK_CYCLES_0 = 15, CLOCK_CYCLES_1 = 30, CLOCK_CYCLES_2 = 60, CLOCK_CYCLES_3 = 120 };
 
-/** Defines name(): TYPE vectors, APPLY(sum, x, y), chains accumulators, and a clock chain of
- *  cycles whose links are spread evenly among the instructions. */
-#define DEFINE_CHAIN_LOOP(name, TYPE, APPLY, chains, cycles)                                  \
-    static void name(struct compute_state *state, uint64_t iterations)                        \
-    {                                                                                         \
-        enum { STEPS = (cycles) / CLOCK_STEP_CYCLES };                                        \
-        TYPE x;                                                                               \
-        TYPE y;                                                                               \
-        TYPE sums[chains] = {0};                                                              \
-        uint32_t word = state->clock_word;                                                    \
-        memcpy(&x, state->x, sizeof x);                                                       \
-        memcpy(&y, state->y, sizeof y);                                                       \
-        for (uint64_t i = 0; i < iterations; i++) {                                           \
-            _Pragma("GCC unroll 48") for (unsigned n = 0; n < COMPUTE_INSTRUCTIONS; n++)      \
-            {                                                                                 \
-                APPLY(sums[n % (chains)], x, y);                                              \
-                _Pragma("GCC unroll 8") for (unsigned s = n * STEPS / COMPUTE_INSTRUCTIONS;   \
-                                             s < (n + 1) * STEPS / COMPUTE_INSTRUCTIONS; s++) \
-                {                                                                             \
-                    CLOCK_STEP(word);                                                         \
-                }                                                                             \
-            }                                                                                 \
-        }                                                                                     \
-        memcpy(state->sums, sums, sizeof sums);                                               \
-        state->clock_word = word;                                                             \
+/** Lists of accumulators: separate variables, because an array of 24 vectors stays in memory. */
+#define CHAINS_6(DO, with) DO(with, 0) DO(with, 1) DO(with, 2) DO(with, 3) DO(with, 4) DO(with, 5)
+#define CHAINS_8(DO, with) CHAINS_6(DO, with) DO(with, 6) DO(with, 7)
+#define CHAINS_12(DO, with) CHAINS_8(DO, with) DO(with, 8) DO(with, 9) DO(with, 10) DO(with, 11)
+#define CHAINS_16(DO, with) CHAINS_12(DO, with) DO(with, 12) DO(with, 13) DO(with, 14) DO(with, 15)
+#define CHAINS_24(DO, with)                                                                    \
+    CHAINS_16(DO, with)                                                                        \
+    DO(with, 16) DO(with, 17) DO(with, 18) DO(with, 19) DO(with, 20) DO(with, 21) DO(with, 22) \
+        DO(with, 23)
+
+#define CHAIN_DECLARE(vector_, i) vector_ sum##i = {0};
+#define CHAIN_STORE(vector_, i) \
+    __builtin_memcpy(state->sums + (i) * sizeof(vector_), &sum##i, sizeof(vector_));
+/** One instruction and its share of the clock chain's links. */
+#define CHAIN_LINK(APPLY, i)                                      \
+    APPLY(sum##i, x, y);                                          \
+    clock_links(&word, (at + (i)) * links / COMPUTE_INSTRUCTIONS, \
+                (at + (i) + 1) * links / COMPUTE_INSTRUCTIONS);
+
+INLINE void clock_links(uint32_t *word, unsigned from, unsigned to)
+{
+    uint32_t value = *word;
+#pragma GCC unroll 8
+    for (unsigned i = from; i < to; i++) {
+        CLOCK_STEP(value);
+    }
+    *word = value;
+}
+
+/** Defines name(): the instruction APPLY_ on chains accumulators of the type vector_, and a clock
+ *  chain of cycles whose links are spread evenly among the instructions. __builtin_memcpy,
+ *  because under -fno-builtin memcpy would be a call and keep the sums in memory. */
+#define DEFINE_CHAIN_LOOP(name, vector_, APPLY_, chains, cycles)                          \
+    static void name(struct compute_state *state, uint64_t iterations)                    \
+    {                                                                                     \
+        const unsigned links = (cycles) / CLOCK_STEP_CYCLES;                              \
+        uint32_t word = state->clock_word;                                                \
+        vector_ x;                                                                        \
+        vector_ y;                                                                        \
+        __builtin_memcpy(&x, state->x, sizeof x);                                         \
+        __builtin_memcpy(&y, state->y, sizeof y);                                         \
+        CHAINS_##chains(CHAIN_DECLARE, vector_) for (uint64_t n = 0; n < iterations; n++) \
+        {                                                                                 \
+            _Pragma("GCC unroll 8") for (unsigned at = 0; at < COMPUTE_INSTRUCTIONS;      \
+                                         at += (chains))                                  \
+            {                                                                             \
+                CHAINS_##chains(CHAIN_LINK, APPLY_)                                       \
+            }                                                                             \
+        }                                                                                 \
+        CHAINS_##chains(CHAIN_STORE, vector_) state->clock_word = word;                   \
     }
 
 #define DEFINE_CHAINS(id, TYPE, APPLY, chains)                                 \

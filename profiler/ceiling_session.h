@@ -1,0 +1,37 @@
+#ifndef PROFILER_CEILING_SESSION_H
+#define PROFILER_CEILING_SESSION_H
+
+/** The inside of a ceilings session, shared by ceiling.c, ceiling_stream.c and ceiling_chain.c
+ *  alone. */
+
+#include "profiler/ceiling.h"
+
+struct ceilings {
+    const struct machine *machine;
+    struct team *team;
+    const struct arena *arena;
+    const struct ceiling_kernels *kernels;
+    unsigned threads;
+    size_t share_bytes;           // of the arena, per thread
+    uint64_t page_bytes;          // as read back; 0: not yet, or unknown
+    struct stream_slice *slices;  // one per thread
+    struct compute_state *states; // one per thread
+};
+
+/** Samples that a candidate gets before the best is chosen, and how long a sample shall last:
+ *  1000 times the cost of a barrier of a few microseconds. */
+enum { CEILING_TRIAL_SAMPLES = 3 };
+#define CEILING_SAMPLE_SECONDS 3e-3
+
+void ceiling_sample_stream(struct ceiling_sample *out, struct ceilings *session,
+                           struct ceiling *ceiling);
+void ceiling_sample_chain(struct ceiling_sample *out, struct ceilings *session,
+                          struct ceiling *ceiling);
+
+/** Best rate of a few samples. */
+double ceiling_try(struct ceilings *session, struct ceiling *ceiling);
+
+/** Appends to the list of what was tried; what does not fit is not kept. */
+void ceiling_add_trial(struct ceiling *ceiling, struct ceiling_trial trial);
+
+#endif

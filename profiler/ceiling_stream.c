@@ -1,0 +1,186 @@
+// Bandwidth ceilings: which part of the arena each thread walks, and how often.
+#include "profiler/ceiling_session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SLICE_BYTES = 64 << 20, // of user bytes in one sample from memory
+    STAGGER_BYTES = 21 * 64 // between arrays: stores and loads must not meet at the same 4 KiB
+                            // offset (4K aliasing, Intel Optimization Manual 3.6.8.2)
+};
+
+static unsigned array_count(const struct stream_kernel *kernel)
+{
+    return kernel->loads + kernel->stores;
+}
+
+struct stream_call {
+    struct stream_slice *slices; // one per thread
+    void (*run)(struct stream_slice *slice);
+};
+
+static void run_slice(void *context, unsigned thread, unsigned threads)
+{
+    const struct stream_call *call = context;
+    (void)threads;
+    call->run(&call->slices[thread]);
+}
+
+static void set_slice(struct stream_slice *slice, const struct ceilings *session,
+                      const struct ceiling *ceiling, unsigned thread)
+{
+    size_t per_array = session->share_bytes / array_count(ceiling->stream);
+    unsigned char *share = session->arena->base + thread * session->share_bytes;
+    double *arrays[3] = {NULL, NULL, NULL};
+    for (unsigned i = 0; i < array_count(ceiling->stream); i++) {
+        size_t at = (i * per_array + 63) / 64 * 64 + i * (size_t)STAGGER_BYTES + ceiling->cursor;
+        arrays[i] = (double *)(void *)(share + at);
+    }
+    *slice = (struct stream_slice){.to = arrays[0],
+                                   .from = arrays[1],
+                                   .plus = arrays[2],
+                                   .bytes = ceiling->piece_bytes,
+                                   .passes = ceiling->passes,
+                                   .scalar = 0.375};
+}
+
+void ceiling_sample_stream(struct ceiling_sample *out, struct ceilings *session,
+                           struct ceiling *ceiling)
+{
+    struct stream_call call = {session->slices, ceiling->stream->run};
+    double bytes = 0;
+    for (unsigned t = 0; t < session->threads; t++) {
+        set_slice(&session->slices[t], session, ceiling, t);
+        bytes += stream_kernel_bytes(ceiling->stream, &session->slices[t]);
+    }
+    team_time(&out->timing, session->team, (struct team_body){run_slice, &call});
+    out->per_s = bytes / out->timing.seconds;
+    out->core_hz = (double)NAN;
+    ceiling->cursor += ceiling->piece_bytes;
+    if (ceiling->cursor + ceiling->piece_bytes > ceiling->rotation_bytes) {
+        ceiling->cursor = 0;
+    }
+}
+
+// Largest piece of one array in a thread's share, with room to stagger the others.
+static size_t array_room(const struct ceilings *session, const struct stream_kernel *kernel)
+{
+    size_t per_array = session->share_bytes / array_count(kernel);
+    size_t room = per_array / STREAM_BLOCK * STREAM_BLOCK;
+    return array_count(kernel) == 1 ? room : room - STREAM_BLOCK;
+}
+
+// Equal pieces that cover the rotation, each of at least the wanted bytes if there is room.
+static void cut_rotation(struct ceiling *ceiling, size_t wanted_bytes)
+{
+    size_t pieces = ceiling->rotation_bytes / (wanted_bytes > 0 ? wanted_bytes : 1);
+    pieces = pieces > 0 ? pieces : 1;
+    ceiling->piece_bytes = ceiling->rotation_bytes / pieces / STREAM_BLOCK * STREAM_BLOCK;
+    ceiling->cursor = 0;
+}
+
+static double seconds_once(struct ceilings *session, struct ceiling *ceiling)
+{
+    struct ceiling_sample sample;
+    ceiling_sample_stream(&sample, session, ceiling);
+    return sample.timing.seconds;
+}
+
+// Grows a sample until it lasts: longer stretches of memory, more passes over a cache.
+static void calibrate(struct ceilings *session, struct ceiling *ceiling)
+{
+    bool memory = ceiling->level == LEVEL_DRAM;
+    if (memory) {
+        double seconds = seconds_once(session, ceiling);
+        if (seconds < CEILING_SAMPLE_SECONDS) {
+            double longer = (double)ceiling->piece_bytes * CEILING_SAMPLE_SECONDS / seconds;
+            double most = (double)ceiling->rotation_bytes;
+            cut_rotation(ceiling, (size_t)(longer < most ? longer : most));
+        }
+        return;
+    }
+    for (unsigned i = 0; i < 40; i++) {
+        double seconds = seconds_once(session, ceiling);
+        if (seconds >= CEILING_SAMPLE_SECONDS) {
+            return;
+        }
+        double factor = seconds > 0 ? CEILING_SAMPLE_SECONDS / seconds * 1.1 : 8;
+        ceiling->passes = (size_t)((double)ceiling->passes * (factor < 8 ? factor : 8)) + 1;
+    }
+}
+
+struct status ceiling_prepare_stream(struct ceiling *out, struct ceilings *session,
+                                     enum memory_level level, const struct stream_kernel *kernel,
+                                     uint64_t working_set_bytes)
+{
+    unsigned arrays = array_count(kernel);
+    memset(out, 0, sizeof *out);
+    *out = (struct ceiling){.kind = CEILING_STREAM, .level = level, .stream = kernel, .passes = 1};
+    size_t wanted =
+        (size_t)(working_set_bytes / session->threads / arrays) / STREAM_BLOCK * STREAM_BLOCK;
+    size_t room = array_room(session, kernel);
+    wanted = wanted > 0 ? wanted : STREAM_BLOCK;
+    if (session->share_bytes / arrays < 2 * (size_t)STREAM_BLOCK ||
+        wanted > room + 2 * (size_t)STREAM_BLOCK) {
+        return status_error(STATUS_UNAVAILABLE,
+                            "%s of %s needs %llu bytes of memory, the arena has %zu",
+                            kernel->kernel, memory_level_name(level),
+                            (unsigned long long)working_set_bytes, session->arena->bytes);
+    }
+    wanted = wanted < room ? wanted : room;
+    out->rotation_bytes = level == LEVEL_DRAM ? room : wanted;
+    cut_rotation(out,
+                 level == LEVEL_DRAM ? (size_t)SLICE_BYTES / arrays / session->threads : wanted);
+    out->working_set_bytes = (uint64_t)out->rotation_bytes * arrays * session->threads;
+    (void)seconds_once(session, out); // pages, caches and the clock settle
+    calibrate(session, out);
+    return status_ok();
+}
+
+static bool is_candidate(const struct stream_kernel *kernel, const char *name)
+{
+    return strcmp(kernel->kernel, name) == 0;
+}
+
+struct status ceiling_choose_stream_in(struct ceiling *out, struct ceilings *session,
+                                       enum memory_level level, const char *kernel,
+                                       uint64_t working_set_bytes)
+{
+    double best = 0;
+    struct ceiling chosen = {.kind = CEILING_STREAM};
+    for (size_t i = 0; i < session->kernels->stream_count; i++) {
+        const struct stream_kernel *candidate = session->kernels->streams[i];
+        if (!is_candidate(candidate, kernel)) {
+            continue;
+        }
+        struct ceiling tried;
+        TRY(ceiling_prepare_stream(&tried, session, level, candidate, working_set_bytes));
+        double per_s = ceiling_try(session, &tried);
+        ceiling_add_trial(&chosen, (struct ceiling_trial){candidate->variant, 0, per_s});
+        if (per_s > best) {
+            best = per_s;
+            memcpy(tried.trials, chosen.trials, sizeof tried.trials);
+            tried.trial_count = chosen.trial_count;
+            chosen = tried;
+        }
+    }
+    if (chosen.stream == NULL) {
+        return status_error(STATUS_INVALID, "no kernel is called '%s'", kernel);
+    }
+    *out = chosen;
+    return status_ok();
+}
+
+struct status ceiling_choose_stream(struct ceiling *out, struct ceilings *session,
+                                    enum memory_level level, const char *kernel)
+{
+    struct working_set set;
+    unsigned cpus[MACHINE_CPUS_MAX];
+    for (unsigned t = 0; t < session->threads && t < MACHINE_CPUS_MAX; t++) {
+        cpus[t] = team_cpu(session->team, t);
+    }
+    TRY(working_set_of(&set, session->machine, cpus, session->threads, level));
+    return ceiling_choose_stream_in(out, session, level, kernel, set.bytes);
+}
