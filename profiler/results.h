@@ -6,6 +6,7 @@
  *  report format is drawn from it alone. Nothing here measures or prints. */
 
 #include "roofline/reading.h"
+#include "roofline/verdict.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,25 +47,6 @@ struct result_compute {
     struct reading core_hz;                /**< measured inside the kernel */
     struct reading theoretical_flop_per_s; /**< from a sourced table, else absent */
 };
-
-/** The bound a point was found to have (contract: points.bound). */
-enum result_bound {
-    BOUND_UNKNOWN,
-    BOUND_MEMORY_SATURATED,
-    BOUND_MEMORY_CORE_LIMITED,
-    BOUND_COMPUTE,
-    BOUND_LATENCY
-};
-
-/** One test of a verdict, in words that carry their numbers. */
-struct result_evidence {
-    char test[24]; /**< intensity achieved_bandwidth twins dtype_scaling saturation ... */
-    char expected[RESULT_TEXT];
-    char found[RESULT_TEXT];
-    bool passed;
-};
-
-enum { RESULT_EVIDENCE_MAX = 8 };
 
 /** A counted metric of a point. */
 struct result_counter {
@@ -123,8 +105,8 @@ struct result_point {
     struct reading roof_fraction;         /**< paired per repeat; by predicted AI */
     struct reading roof_fraction_counted; /**< by counted AI */
 
-    enum result_bound bound;
-    struct result_evidence evidence[RESULT_EVIDENCE_MAX];
+    enum verdict_bound bound;
+    struct verdict_evidence evidence[VERDICT_EVIDENCE_MAX];
     size_t evidence_count;
     struct reading memory_only_seconds;
     struct reading compute_only_seconds;
@@ -238,12 +220,6 @@ struct result_run {
     char command_line[512]; /**< argv joined by blanks, cut to the field; for display */
     bool complete;
 };
-
-/** "memory_saturated", ... Static text. */
-const char *result_bound_name(enum result_bound bound);
-
-/** The bound of that name; false if there is none. */
-bool result_bound_find(enum result_bound *out, const char *name);
 
 /** Releases what the machine owns and zeroes it. */
 void result_machine_free(struct result_machine *machine);

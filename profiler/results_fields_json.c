@@ -68,7 +68,7 @@
     }
 
 // Bounds on what a file may make us allocate.
-enum { ROOFS_MAX = 100000, EVIDENCE_MAX = RESULT_EVIDENCE_MAX };
+enum { ROOFS_MAX = 100000, EVIDENCE_MAX = VERDICT_EVIDENCE_MAX };
 
 static const char *kind_word(bool integer)
 {
@@ -103,12 +103,12 @@ static bool find_point_kind(void *object, const char *word)
 
 static const char *bound_word(const void *object)
 {
-    return result_bound_name(((const struct result_point *)object)->bound);
+    return verdict_bound_name(((const struct result_point *)object)->bound);
 }
 
 static bool find_bound(void *object, const char *word)
 {
-    return result_bound_find(&((struct result_point *)object)->bound, word);
+    return verdict_bound_find(&((struct result_point *)object)->bound, word);
 }
 
 #define T result_counter
@@ -195,7 +195,7 @@ static const struct field check_fields[] = {
     {.key = NULL}};
 #undef T
 
-#define T result_evidence
+#define T verdict_evidence
 const struct field result_evidence_fields[] = {TEXT("test", test),
                                                TEXT("expected", expected),
                                                TEXT("found", found),
@@ -240,7 +240,7 @@ const struct field result_point_fields[] = {
             FROM_FLOP | FROM_BYTES_COUNTED | FROM_SECONDS),
     WORD("bound", bound_word, find_bound,
          "memory_saturated, memory_core_limited, compute, latency or unknown"),
-    MANY("evidence", FIELD_ARRAY, evidence, evidence_count, result_evidence, EVIDENCE_MAX,
+    MANY("evidence", FIELD_ARRAY, evidence, evidence_count, verdict_evidence, EVIDENCE_MAX,
          result_evidence_fields),
     GROUP("twins", twins_fields),
     GROUP("result_check", check_fields),

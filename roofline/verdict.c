@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 // A read stream that more threads no longer speed up by a tenth, while no other mix of traffic
 // moves a tenth more, is at the memory's limit.
@@ -17,14 +18,26 @@ static const double scaling_near = 0.15;
 
 enum twins_say { TWINS_ABSENT, TWINS_MEMORY, TWINS_COMPUTE, TWINS_LATENCY, TWINS_NOTHING };
 
+static const char *const bound_names[] = {[BOUND_UNKNOWN] = "unknown",
+                                          [BOUND_MEMORY_SATURATED] = "memory_saturated",
+                                          [BOUND_MEMORY_CORE_LIMITED] = "memory_core_limited",
+                                          [BOUND_COMPUTE] = "compute",
+                                          [BOUND_LATENCY] = "latency"};
+
 const char *verdict_bound_name(enum verdict_bound bound)
 {
-    static const char *const names[] = {[BOUND_UNKNOWN] = "unknown",
-                                        [BOUND_MEMORY_SATURATED] = "memory_saturated",
-                                        [BOUND_MEMORY_CORE_LIMITED] = "memory_core_limited",
-                                        [BOUND_COMPUTE] = "compute",
-                                        [BOUND_LATENCY] = "latency"};
-    return names[bound];
+    return bound_names[bound];
+}
+
+bool verdict_bound_find(enum verdict_bound *out, const char *name)
+{
+    for (size_t i = 0; i < sizeof bound_names / sizeof *bound_names; i++) {
+        if (strcmp(bound_names[i], name) == 0) {
+            *out = (enum verdict_bound)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 bool verdict_is_memory(enum verdict_bound bound)

@@ -77,6 +77,9 @@ void verdict_point(struct verdict *out, const struct verdict_input *input);
 /** "memory_saturated", ... as in the contract. Static text. */
 const char *verdict_bound_name(enum verdict_bound bound);
 
+/** The bound of that name; false if there is none. */
+bool verdict_bound_find(enum verdict_bound *out, const char *name);
+
 /** True for both forms of memory-bound. */
 bool verdict_is_memory(enum verdict_bound bound);
 
