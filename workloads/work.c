@@ -1,0 +1,280 @@
+#include "workloads/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum work_kind { WORK_LINEAR, WORK_ATTENTION, WORK_SGEMM };
+
+struct sgemm {
+    struct blas *blas;
+    uint64_t rows, n, k;
+    float *x, *y;
+};
+
+struct work {
+    enum work_kind kind;
+    struct linear *chunk; // LINEAR_BATCH_MAX rows, or all if fewer
+    struct linear *rest;  // the last rows; NULL if none
+    uint64_t chunks;
+    double linear_flop;
+    struct attention *attention;
+    struct sgemm sgemm;
+};
+
+static struct status work_new(struct work **out, enum work_kind kind)
+{
+    struct work *work = calloc(1, sizeof *work);
+    if (work == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for an operator");
+    }
+    work->kind = kind;
+    *out = work;
+    return status_ok();
+}
+
+// Keeps the work on success, destroys it on failure.
+static struct status work_finish(struct work **out, struct work *work, struct status status)
+{
+    if (status.code != STATUS_OK) {
+        work_destroy(work);
+        work = NULL;
+    }
+    *out = work;
+    return status;
+}
+
+static struct status create_chunks(struct work *work, const struct linear_params *params,
+                                   uint64_t rows)
+{
+    struct linear_params p = *params;
+    p.batch = rows < LINEAR_BATCH_MAX ? (unsigned)rows : LINEAR_BATCH_MAX;
+    work->chunks = p.batch == 0 ? 0 : rows / p.batch;
+    TRY(linear_create(&work->chunk, &p));
+    p.batch = (unsigned)(rows % p.batch);
+    return p.batch == 0 ? status_ok() : linear_create(&work->rest, &p);
+}
+
+struct status work_linear(struct work **out, const struct linear_params *params, uint64_t rows)
+{
+    struct work *work = NULL;
+    *out = NULL;
+    TRY(work_new(&work, WORK_LINEAR));
+    work->linear_flop = 2.0 * (double)rows * (double)params->n * (double)params->k;
+    return work_finish(out, work, create_chunks(work, params, rows));
+}
+
+struct status work_attention(struct work **out, const struct attention_params *params)
+{
+    struct work *work = NULL;
+    *out = NULL;
+    TRY(work_new(&work, WORK_ATTENTION));
+    return work_finish(out, work, attention_create(&work->attention, params));
+}
+
+static struct status sgemm_allocate(struct sgemm *g)
+{
+    size_t x = 0;
+    size_t y = 0;
+    if (__builtin_mul_overflow(g->rows, g->k, &x) || __builtin_mul_overflow(g->rows, g->n, &y)) {
+        return status_error(STATUS_INVALID, "matrices too large");
+    }
+    g->x = calloc(x, sizeof *g->x);
+    g->y = calloc(y, sizeof *g->y);
+    if (g->x == NULL || g->y == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for the activations of a matrix product");
+    }
+    uint64_t state = 3;
+    for (size_t i = 0; i < x; i++) {
+        g->x[i] = line_random(&state);
+    }
+    return status_ok();
+}
+
+struct status work_sgemm(struct work **out, struct blas *blas, uint64_t rows, uint64_t n,
+                         uint64_t k)
+{
+    struct work *work = NULL;
+    *out = NULL;
+    TRY(work_new(&work, WORK_SGEMM));
+    work->sgemm = (struct sgemm){.blas = blas, .rows = rows, .n = n, .k = k};
+    return work_finish(out, work, sgemm_allocate(&work->sgemm));
+}
+
+void work_destroy(struct work *work)
+{
+    if (work == NULL) {
+        return;
+    }
+    linear_destroy(work->chunk);
+    linear_destroy(work->rest);
+    attention_destroy(work->attention);
+    free(work->sgemm.x);
+    free(work->sgemm.y);
+    free(work);
+}
+
+bool work_is_library(const struct work *work)
+{
+    return work->kind == WORK_SGEMM;
+}
+
+size_t work_thread_bytes(const struct work *work)
+{
+    switch (work->kind) {
+    case WORK_LINEAR:
+        return linear_thread_bytes(work->chunk, 0);
+    case WORK_ATTENTION:
+        return attention_thread_bytes(work->attention, 0);
+    case WORK_SGEMM:
+        break;
+    }
+    return (work->sgemm.n * work->sgemm.k * sizeof(float) + LINE_BYTES - 1) / LINE_BYTES *
+           LINE_BYTES;
+}
+
+uint64_t work_stored_bytes(const struct work *work)
+{
+    switch (work->kind) {
+    case WORK_LINEAR:
+        return linear_stored_bytes(work->chunk);
+    case WORK_ATTENTION:
+        return attention_stored_bytes(work->attention);
+    case WORK_SGEMM:
+        break;
+    }
+    return work->sgemm.n * work->sgemm.k * sizeof(float);
+}
+
+static void run_sgemm(const struct sgemm *g, const unsigned char *weights)
+{
+    blas_sgemm(g->blas, g->rows, g->n, g->k, g->x, (const float *)(const void *)weights, g->y);
+}
+
+void work_run(struct work *work, unsigned thread, unsigned char *const *memory,
+              enum linear_mode mode)
+{
+    switch (work->kind) {
+    case WORK_LINEAR:
+        for (uint64_t i = 0; i < work->chunks; i++) {
+            linear_run(work->chunk, thread, memory[thread], mode);
+            if (i + 1 < work->chunks || work->rest != NULL) {
+#pragma omp barrier
+            }
+        }
+        if (work->rest != NULL) {
+            linear_run(work->rest, thread, memory[thread], mode);
+        }
+        break;
+    case WORK_ATTENTION:
+        attention_run(work->attention, thread, memory, mode);
+        break;
+    case WORK_SGEMM:
+        run_sgemm(&work->sgemm, memory[0]);
+        break;
+    }
+}
+
+static double sgemm_error(const struct sgemm *g, const float *w, uint64_t row, uint64_t column)
+{
+    double sum = 0;
+    double size = 0;
+    for (uint64_t k = 0; k < g->k; k++) {
+        double product = (double)g->x[row * g->k + k] * (double)w[k * g->n + column];
+        sum += product;
+        size += fabs(product);
+    }
+    double error = fabs((double)g->y[row * g->n + column] - sum) / (size > 0 ? size : 1);
+    return isnan(error) ? HUGE_VAL : error;
+}
+
+static double sgemm_check(const struct sgemm *g, const unsigned char *weights, uint64_t samples)
+{
+    const float *w = (const float *)(const void *)weights;
+    uint64_t all = g->rows * g->n;
+    uint64_t count = samples < all ? samples : all;
+    double worst = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t at = count == 1 ? 0 : i * (all - 1) / (count - 1);
+        worst = fmax(worst, sgemm_error(g, w, at / g->n, at % g->n));
+    }
+    return worst;
+}
+
+double work_check(const struct work *work, unsigned char *const *memory, uint64_t samples)
+{
+    if (work->kind == WORK_ATTENTION) {
+        return attention_check(work->attention, memory, samples);
+    }
+    if (work->kind == WORK_SGEMM) {
+        return sgemm_check(&work->sgemm, memory[0], samples);
+    }
+    const unsigned char *const *weights = (const unsigned char *const *)memory;
+    double error = linear_check(work->chunk, weights, samples);
+    return work->rest == NULL ? error : fmax(error, linear_check(work->rest, weights, samples));
+}
+
+double work_tolerance(const struct work *work)
+{
+    switch (work->kind) {
+    case WORK_LINEAR:
+        return linear_tolerance(work->chunk);
+    case WORK_ATTENTION:
+        return attention_tolerance(work->attention);
+    case WORK_SGEMM:
+        break;
+    }
+    // A library's order of summation is not known: the worst case of K additions.
+    return (double)work->sgemm.k * 0x1p-24;
+}
+
+void work_set_prefetch(struct work *work, size_t prefetch_bytes)
+{
+    if (work->kind == WORK_LINEAR) {
+        linear_set_prefetch(work->chunk, prefetch_bytes);
+        if (work->rest != NULL) {
+            linear_set_prefetch(work->rest, prefetch_bytes);
+        }
+    } else if (work->kind == WORK_ATTENTION) {
+        attention_set_prefetch(work->attention, prefetch_bytes);
+    }
+}
+
+const char *work_class_name(const struct work *work)
+{
+    switch (work->kind) {
+    case WORK_LINEAR:
+        return linear_class_name(work->chunk);
+    case WORK_ATTENTION:
+        return attention_class_name(work->attention);
+    case WORK_SGEMM:
+        break;
+    }
+    return "library/sgemm/f32";
+}
+
+const char *work_isa_name(const struct work *work)
+{
+    switch (work->kind) {
+    case WORK_LINEAR:
+        return linear_isa_name(work->chunk);
+    case WORK_ATTENTION:
+        return attention_isa_name(work->attention);
+    case WORK_SGEMM:
+        break;
+    }
+    return "";
+}
+
+double work_flop_executed(const struct work *work)
+{
+    switch (work->kind) {
+    case WORK_LINEAR:
+        return work->linear_flop;
+    case WORK_ATTENTION:
+        return attention_flop_executed(work->attention);
+    case WORK_SGEMM:
+        break;
+    }
+    return 2.0 * (double)work->sgemm.rows * (double)work->sgemm.n * (double)work->sgemm.k;
+}

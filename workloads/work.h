@@ -1,0 +1,56 @@
+#ifndef WORKLOADS_WORK_H
+#define WORKLOADS_WORK_H
+
+/** One operator's work behind one face, so that measuring does not know what it measures. An
+ *  instance of the work's data (weights or cache of one layer) is a share of memory per thread;
+ *  the same work runs on any instance. */
+
+#include "workloads/attention.h"
+#include "workloads/blas.h"
+#include "workloads/linear.h"
+
+struct work;
+
+/** Linear layer on params.batch rows; more than LINEAR_BATCH_MAX rows are done in chunks of that
+ *  many, each streaming the weights again. Errors: as linear_create(). */
+CHECKED struct status work_linear(struct work **out, const struct linear_params *params,
+                                  uint64_t rows);
+
+/** Attention. Errors: as attention_create(). */
+CHECKED struct status work_attention(struct work **out, const struct attention_params *params);
+
+/** y[rows,n] = x[rows,k] W[k,n] in f32 by the matrix library, which brings its own threads. The
+ *  instance is one stretch of memory. Errors: SYSTEM without memory. */
+CHECKED struct status work_sgemm(struct work **out, struct blas *blas, uint64_t rows, uint64_t n,
+                                 uint64_t k);
+
+void work_destroy(struct work *work);
+
+/** True if the work brings its own threads: run by the first thread alone; there are no twins. */
+bool work_is_library(const struct work *work);
+
+/** Largest share of an instance that one thread owns, in bytes, a multiple of 64; for a library
+ *  call the whole instance. */
+size_t work_thread_bytes(const struct work *work);
+
+/** Bytes of an instance over all threads as stored. */
+uint64_t work_stored_bytes(const struct work *work);
+
+/** One thread's share on one instance; memory[t] is thread t's share of it. Called by all threads
+ *  of a team in one parallel region (a library call: by one thread outside of any). */
+void work_run(struct work *work, unsigned thread, unsigned char *const *memory,
+              enum linear_mode mode);
+
+/** Largest relative error after a LINEAR_FULL run on that instance, over about samples outputs. */
+double work_check(const struct work *work, unsigned char *const *memory, uint64_t samples);
+double work_tolerance(const struct work *work);
+
+void work_set_prefetch(struct work *work, size_t prefetch_bytes);
+
+const char *work_class_name(const struct work *work);
+const char *work_isa_name(const struct work *work);
+
+/** FLOPs executed by a full run: more than the useful ones where masked parts are computed. */
+double work_flop_executed(const struct work *work);
+
+#endif
