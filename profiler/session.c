@@ -1,0 +1,177 @@
+#include "profiler/session.h"
+
+#include "machines/detect.h"
+#include "profiler/rotation.h"
+#include "roofline/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Without a last-level cache size (VMs hide it) this much is assumed to be out of any reach.
+static const uint64_t unknown_llc_dram_bytes = (uint64_t)1 << 30;
+static const uint64_t dram_bytes_min = (uint64_t)256 << 20;
+
+// One PU of each core first, in the machine's order, then the siblings.
+static struct status choose_cpus(struct session *s, const struct session_options *options)
+{
+    const struct machine *m = &s->machine;
+    s->threads = options->threads > 0 ? options->threads : machine_default_threads(m, options->smt);
+    if (s->threads > m->usable_count) {
+        return status_error(STATUS_INVALID,
+                            "--threads %u: this process may use %zu cpus (affinity mask, cpuset); "
+                            "accepted are 1 to %zu",
+                            s->threads, m->usable_count, m->usable_count);
+    }
+    s->cpus = calloc(s->threads, sizeof *s->cpus);
+    if (s->cpus == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for a list of cpus");
+    }
+    unsigned count = 0;
+    for (unsigned sibling = 0; count < s->threads && sibling <= m->usable_count; sibling++) {
+        for (size_t i = 0; i < m->usable_count && count < s->threads; i++) {
+            if (m->usable[i].smt_index == sibling) {
+                s->cpus[count++] = m->usable[i].os_index;
+            }
+        }
+    }
+    return status_ok();
+}
+
+struct status session_open(struct session *out, const struct session_options *options)
+{
+    memset(out, 0, sizeof *out);
+    out->read_growth = (double)NAN;
+    out->other_mix = (double)NAN;
+    TRY(machine_detect(&out->machine));
+    TRY(choose_cpus(out, options));
+    out->isa = isa_detect();
+    TRY(ceiling_kernels_load(&out->kernels, out->isa));
+    const struct blas_options blas = {.isa = out->isa,
+                                      .amd = strcmp(out->machine.vendor, "AuthenticAMD") == 0,
+                                      .user_core_type = getenv("OPENBLAS_CORETYPE")};
+    struct status status = blas_open(&out->blas, &blas);
+    if (status.code != STATUS_OK) {
+        (void)snprintf(out->blas_absent, sizeof out->blas_absent, "%s", status.detail);
+    }
+    return status_ok();
+}
+
+uint64_t session_dram_bytes(const struct session *session)
+{
+    uint64_t llc = session->machine.llc_total_bytes;
+    uint64_t bytes = llc == 0 ? unknown_llc_dram_bytes : 4 * llc;
+    return bytes < dram_bytes_min ? dram_bytes_min : bytes;
+}
+
+static struct status check_memory(const struct session *s, uint64_t bytes)
+{
+    uint64_t available = s->machine.memory_available_bytes;
+    // A tenth is left to everyone else.
+    if (available > 0 && bytes > available / 10 * 9) {
+        char need[UNITS_TEXT];
+        char have[UNITS_TEXT];
+        return status_error(STATUS_UNAVAILABLE,
+                            "measuring needs %s of memory (4x the last-level caches, or the "
+                            "largest matrix), %s are available; free some, or use fewer caches "
+                            "(taskset) or a smaller model",
+                            units_format_binary(need, bytes), units_format_binary(have, available));
+    }
+    return status_ok();
+}
+
+static double best_of(struct ceilings *ceilings, struct ceiling *ceiling)
+{
+    enum { SAMPLES = 5 };
+    double rates[SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        struct ceiling_sample sample;
+        ceiling_sample(&sample, ceilings, ceiling);
+        rates[i] = sample.per_s;
+    }
+    double best = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        best = fmax(best, rates[i]);
+    }
+    return best;
+}
+
+// Reads of the first half of the threads; NaN if they could not be measured.
+static double half_team_read(struct session *s)
+{
+    struct team *half = NULL;
+    struct ceilings *ceilings = NULL;
+    struct ceiling read;
+    double rate = (double)NAN;
+    struct status status = team_create(&half, s->cpus, s->threads / 2);
+    if (status.code == STATUS_OK) {
+        status = ceilings_create(&ceilings, &s->machine, half, &s->arena, &s->kernels);
+    }
+    if (status.code == STATUS_OK) {
+        status = ceiling_choose_stream(&read, ceilings, LEVEL_DRAM, "load");
+    }
+    if (status.code == STATUS_OK) {
+        rate = best_of(ceilings, &read);
+    }
+    ceilings_destroy(ceilings);
+    team_destroy(half);
+    return rate;
+}
+
+static void measure_other_mix(struct session *s, double read)
+{
+    static const char *const kernels[] = {"store_nt", "copy_nt"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct ceiling mix;
+        struct status status = ceiling_choose_stream(&mix, s->ceilings, LEVEL_DRAM, kernels[i]);
+        if (status.code != STATUS_OK) {
+            continue;
+        }
+        double ratio = best_of(s->ceilings, &mix) / read;
+        if (isnan(s->other_mix) || ratio > s->other_mix) {
+            s->other_mix = ratio;
+            (void)snprintf(s->other_mix_name, sizeof s->other_mix_name, "%s", kernels[i]);
+        }
+    }
+}
+
+static struct status start_team(struct session *s)
+{
+    team_destroy(s->team);
+    s->team = NULL;
+    return team_create(&s->team, s->cpus, s->threads);
+}
+
+struct status session_start(struct session *session, uint64_t arena_bytes, bool huge)
+{
+    struct session *s = session;
+    uint64_t bytes = session_dram_bytes(s) > arena_bytes ? session_dram_bytes(s) : arena_bytes;
+    TRY(check_memory(s, bytes));
+    TRY(arena_map(&s->arena, bytes, huge));
+    TRY(start_team(s));
+    rotation_fill(s->team, &s->arena); // first touch by the threads that will read
+    double half = s->threads > 1 ? half_team_read(s) : (double)NAN;
+    TRY(start_team(s)); // the half team shrank OpenMP's pool
+    if (s->blas != NULL) {
+        blas_set_threads(s->blas, s->threads);
+    }
+    TRY(ceilings_create(&s->ceilings, &s->machine, s->team, &s->arena, &s->kernels));
+    TRY(ceiling_choose_stream(&s->read_dram, s->ceilings, LEVEL_DRAM, "load"));
+    double read = best_of(s->ceilings, &s->read_dram);
+    s->read_growth = read / half;
+    measure_other_mix(s, read);
+    rotation_fill(s->team, &s->arena); // the stores left other values
+    return status_ok();
+}
+
+void session_close(struct session *session)
+{
+    ceilings_destroy(session->ceilings);
+    team_destroy(session->team);
+    arena_unmap(&session->arena);
+    blas_close(session->blas);
+    free(session->cpus);
+    machine_free(&session->machine);
+    memset(session, 0, sizeof *session);
+}

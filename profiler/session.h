@@ -1,0 +1,51 @@
+#ifndef PROFILER_SESSION_H
+#define PROFILER_SESSION_H
+
+/** What every measuring command sets up once: the machine as this process may use it, bound
+ *  threads, memory, and the roofs of the same threads and the same minutes. */
+
+#include "machines/machine.h"
+#include "profiler/ceiling.h"
+#include "profiler/team.h"
+#include "workloads/arena.h"
+#include "workloads/blas.h"
+
+struct session_options {
+    unsigned threads; /**< 0: one per usable core, within the quota */
+    bool smt;         /**< the default uses SMT siblings too */
+    bool huge_pages;
+};
+
+struct session {
+    struct machine machine;
+    struct isa_set isa;
+    struct ceiling_kernels kernels;
+    struct blas *blas;     /**< NULL if there is no library */
+    char blas_absent[192]; /**< why; "" if there is one */
+    unsigned *cpus;        /**< OS indices, thread by thread */
+    unsigned threads;
+    struct team *team;
+    struct arena arena;
+    struct ceilings *ceilings;
+    struct ceiling read_dram; /**< chosen at start: best read of the printed set */
+    double read_growth;       /**< reads of all threads over half of them; NaN with one thread */
+    double other_mix;         /**< best non-temporal store or copy over the read; NaN unknown */
+    char other_mix_name[16];
+};
+
+/** Detects the machine, checks the thread count, loads kernels and BLAS; allocates nothing large.
+ *  Errors: INVALID if threads is above the usable cpus; those of detection. The caller closes. */
+CHECKED struct status session_open(struct session *out, const struct session_options *options);
+
+/** Starts the team, maps and touches arena_bytes (at least what the DRAM ceiling needs) and
+ *  measures whether these threads saturate the memory. huge as in the options.
+ *  Errors: UNAVAILABLE if the memory is not there, with the numbers. */
+CHECKED struct status session_start(struct session *session, uint64_t arena_bytes, bool huge);
+
+/** Bytes that make a rotation come from memory: 4 x the last-level caches in reach. */
+uint64_t session_dram_bytes(const struct session *session);
+
+/** Releases everything; a zeroed session is accepted. */
+void session_close(struct session *session);
+
+#endif
