@@ -8,9 +8,8 @@
 
 static struct status not_a_count(const char *option, const char *text, uint64_t low, uint64_t high)
 {
-    return status_error(STATUS_INVALID,
-                        "%s '%.40s': accepted an integer %" PRIu64 "..%" PRIu64, option, text, low,
-                        high);
+    return status_error(STATUS_INVALID, "%s '%.40s': accepted an integer %" PRIu64 "..%" PRIu64,
+                        option, text, low, high);
 }
 
 struct status option_count(uint64_t *out, const char *option, const char *text, uint64_t low,
