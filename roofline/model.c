@@ -149,7 +149,8 @@ static bool same_attention(const struct model_attention *a, const struct model_a
 {
     return a->kind == b->kind && a->heads == b->heads && a->kv_heads == b->kv_heads &&
            a->k_dim == b->k_dim && a->v_dim == b->v_dim && a->window == b->window &&
-           a->kv_rank == b->kv_rank && a->rope_dim == b->rope_dim && a->kv_values == b->kv_values;
+           a->chunked == b->chunked && a->kv_rank == b->kv_rank && a->rope_dim == b->rope_dim &&
+           a->kv_values == b->kv_values;
 }
 
 static bool same_mlp(const struct model_mlp *a, const struct model_mlp *b)

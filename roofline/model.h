@@ -114,6 +114,8 @@ struct model_attention {
     uint64_t k_dim;     /**< k: of a query and a key; MLA: k_n + k_r */
     uint64_t v_dim;     /**< k_v */
     uint64_t window;    /**< W: positions a token sees, itself included; 0 = all */
+    bool chunked;       /**< the window is the chunk [iW, (i+1)W) that the token is in (Llama-4),
+                             not the last W positions */
     uint64_t kv_rank;   /**< MLA: r_kv, else 0 */
     uint64_t rope_dim;  /**< rotated part of a head (MLA: k_r); 0 = no rotary embedding */
     uint64_t kv_values; /**< cached per token: h_kv (k + k_v); MLA: r_kv + k_r */

@@ -91,9 +91,14 @@ const struct step_cost *step_find(const struct step *step, enum model_operator o
  *  latent row of MLA. int8 has one f32 scale per vector. */
 double step_kv_row_bytes(const struct model_attention *attention, enum dtype_id kv_dtype);
 
-/** Visible pairs of one head of one sequence: n new tokens after c cached ones, window W (0 =
- *  none): sum over i = 1..n of min(c + i, W). */
-double step_attention_pairs(uint64_t context, uint64_t n, uint64_t window);
+/** Visible pairs of one head of one sequence: n new tokens after c cached ones: the sum over
+ *  i = 1..n of what token c + i sees: c + i without window; at most W in a sliding window; in a
+ *  chunk ((c + i - 1) mod W) + 1. */
+double step_attention_pairs(const struct model_attention *attention, uint64_t context, uint64_t n);
+
+/** Positions cached before the step that a new token can see: c, at most W - 1 in a sliding
+ *  window, c mod W in a chunk. */
+double step_visible_cached(const struct model_attention *attention, uint64_t context);
 
 /** Expected number of distinct experts that T tokens touch when each routes to e of E uniformly:
  *  E (1 - (1 - e/E)^T). Real routers are less uniform: an upper estimate. */

@@ -2,17 +2,44 @@
 
 #include <math.h>
 
-double step_attention_pairs(uint64_t context, uint64_t n, uint64_t window)
+// 1 + 2 + ... + count
+static double triangle(double count)
+{
+    return count * (count + 1) / 2;
+}
+
+// Pairs of the first `positions` tokens of a sequence that attends within chunks of w.
+static double chunk_pairs(double positions, double w)
+{
+    double chunks = floor(positions / w);
+    return chunks * triangle(w) + triangle(positions - chunks * w);
+}
+
+double step_attention_pairs(const struct model_attention *attention, uint64_t context, uint64_t n)
 {
     double c = (double)context;
     double count = (double)n;
-    double w = (double)window;
-    if (window == 0 || c + count <= w) {
-        return count * c + count * (count + 1) / 2;
+    double w = (double)attention->window;
+    if (attention->window == 0 || c + count <= w) {
+        return count * c + triangle(count);
+    }
+    if (attention->chunked) {
+        return chunk_pairs(c + count, w) - chunk_pairs(c, w);
     }
     // The first `growing` new tokens see fewer than W positions, the others W each.
     double growing = fmin(count, fmax(0, w - c));
-    return growing * c + growing * (growing + 1) / 2 + (count - growing) * w;
+    return growing * c + triangle(growing) + (count - growing) * w;
+}
+
+double step_visible_cached(const struct model_attention *attention, uint64_t context)
+{
+    if (attention->window == 0) {
+        return (double)context;
+    }
+    if (attention->chunked) {
+        return (double)(context % attention->window);
+    }
+    return fmin((double)context, (double)attention->window - 1);
 }
 
 double step_distinct_experts(uint64_t experts, uint64_t used, double tokens)
@@ -77,7 +104,7 @@ void step_add_attention(struct step_cost *cost, const struct step_work *work,
     double layers = (double)block->layers;
     double heads = layers * work->batch * (double)attention->heads;
     uint64_t n = (uint64_t)work->tokens;
-    double pairs = step_attention_pairs(request->context, n, attention->window);
+    double pairs = step_attention_pairs(attention, request->context, n);
     bool skips = request->skips_masked || request->phase == STEP_DECODE;
     double executed = skips ? pairs : work->tokens * (work->context + work->tokens);
     double score = 0;
@@ -86,10 +113,7 @@ void step_add_attention(struct step_cost *cost, const struct step_work *work,
     cost->flop += heads * pair_flop(work, pairs, score, output);
     cost->flop_executed += heads * pair_flop(work, executed, score, output);
     cost->flop_other += heads * 5 * pairs; // softmax: 5 per score
-    double visible = work->context;
-    if (attention->window > 0) {
-        visible = fmin(visible, (double)attention->window - 1);
-    }
+    double visible = step_visible_cached(attention, request->context);
     double row = layers * work->batch * step_kv_row_bytes(attention, request->kv_dtype);
     cost->bytes.kv_read += row * visible;
     cost->bytes.kv_write += row * work->tokens;

@@ -1,0 +1,101 @@
+#include "tests/test.h"
+#include "workloads/model_file.h"
+
+#include <stdlib.h>
+
+// Totals counted tensor by tensor, linears and cache values from the shapes by hand.
+struct known {
+    const char *name;
+    uint64_t total;
+    uint64_t active; // 0: = total
+    uint64_t kv_values;
+    bool tied;
+    int line;
+};
+
+static const struct known builtins[] = {
+    {"llama-2-7b", 6738415616, 0, 262144, false, __LINE__},
+    {"llama-3-8b", 8030261248, 0, 65536, false, __LINE__},
+    {"gpt2", 124439808, 0, 18432, true, __LINE__},
+    {"qwen2.5-0.5b", 494032768, 0, 6144, true, __LINE__},
+    {"mistral-7b-v0.1", 7241732096, 0, 65536, false, __LINE__},
+    {"mixtral-8x7b", 46702792704, 12879925248, 65536, false, __LINE__},
+    {"tinyllama-1.1b", 1100048384, 0, 11264, false, __LINE__},
+    {"gemma-2b", 2506172416, 0, 9216, true, __LINE__},
+    {"phi-2", 2779683840, 0, 163840, false, __LINE__},
+    {"opt-125m", 125239296, 0, 18432, true, __LINE__},
+    {"pythia-160m", 162322944, 0, 18432, false, __LINE__},
+    {"llama-3.2-1b", 1235814400, 0, 16384, true, __LINE__},
+};
+
+static struct model *load(const char *word)
+{
+    struct model *model = malloc(sizeof *model);
+    assert_non_null(model);
+    ASSERT_OK(model_load(model, word));
+    return model;
+}
+
+static void builtin_counts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++) {
+        const struct known *want = &builtins[i];
+        struct model *model = load(want->name);
+        struct model_counts got;
+        model_count(&got, model);
+        uint64_t active = want->active > 0 ? want->active : want->total;
+        if (got.total != want->total || got.active != active ||
+            got.kv_values_per_token != want->kv_values || model->tied != want->tied) {
+            fail_msg("line %d: %s: total %llu, active %llu, KV %llu", want->line, want->name,
+                     (unsigned long long)got.total, (unsigned long long)got.active,
+                     (unsigned long long)got.kv_values_per_token);
+        }
+        free(model);
+    }
+}
+
+static void linear_parameters(void **state)
+{
+    (void)state;
+    struct model_counts counts;
+    struct model *model = load("llama-2-7b");
+    model_count(&counts, model);
+    assert_int_equal(counts.linear, 6607077376);
+    assert_int_equal(counts.linear_active, 6607077376);
+    assert_int_equal(counts.embedding, 32000 * 4096);
+    free(model);
+    model = load("llama-3-8b");
+    model_count(&counts, model);
+    assert_int_equal(counts.linear, 7504658432);
+    free(model);
+    model = load("mixtral-8x7b");
+    model_count(&counts, model);
+    assert_int_equal(counts.linear_active, 12748587008);
+    free(model);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct model *model = malloc(sizeof *model);
+    assert_non_null(model);
+    struct status status = model_load(model, "no-such-model");
+    assert_int_equal(status.code, STATUS_INVALID);
+    assert_non_null(strstr(status.detail, "no-such-model"));
+    status = model_load(model, "");
+    assert_int_equal(status.code, STATUS_INVALID);
+    status = model_load(model, "/dev/null");
+    assert_int_equal(status.code, STATUS_INVALID);
+    free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(builtin_counts),
+        cmocka_unit_test(linear_parameters),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

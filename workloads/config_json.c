@@ -1,0 +1,238 @@
+#include "workloads/config_json.h"
+
+#include "workloads/config_keys.h"
+#include "workloads/config_tree_json.h"
+#include "workloads/families.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct status parse(json_t **out, const char *bytes, size_t size, const char *label)
+{
+    *out = NULL;
+    if (size > CONFIG_BYTES_MAX) {
+        return status_error(STATUS_INVALID,
+                            "%s: found %zu bytes, accepted a config.json of up to %d", label, size,
+                            (int)CONFIG_BYTES_MAX);
+    }
+    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
+        return status_error(STATUS_INVALID,
+                            "%s: found a byte order mark, accepted JSON in UTF-8 without one",
+                            label);
+    }
+    json_error_t error;
+    json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL) {
+        char text[160];
+        config_printable(text, sizeof text, error.text);
+        return status_error(STATUS_INVALID, "%s: line %d, column %d: not valid JSON: %s", label,
+                            error.line, error.column, text);
+    }
+    if (!json_is_object(root)) {
+        char found[80];
+        config_describe(found, sizeof found, root);
+        json_decref(root);
+        return status_error(STATUS_INVALID,
+                            "%s: found %s, accepted a JSON object (a Hugging Face config.json)",
+                            label, found);
+    }
+    *out = root;
+    return status_ok();
+}
+
+static struct status find_family(const struct family **out, struct config *config)
+{
+    char type[64];
+    TRY(config_text(type, sizeof type, config, "model_type"));
+    if (type[0] == '\0') {
+        return config_error(config, "model_type",
+                            "found nothing, accepted a family of 'lmroof model --list'");
+    }
+    *out = family_find(type);
+    if (*out == NULL) {
+        char printable[sizeof type];
+        config_printable(printable, sizeof printable, type);
+        return config_error(config, "model_type",
+                            "found '%s', which is not understood; accepted: the families of "
+                            "'lmroof model --list'",
+                            printable);
+    }
+    return status_ok();
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t n = strlen(end);
+    return length >= n && strcmp(text + length - n, end) == 0;
+}
+
+// A head for classification or a bare body stores other matrices than a language model.
+static struct status check_architectures(struct config *config)
+{
+    static const char *const refused[] = {"ForSequenceClassification", "ForTokenClassification",
+                                          "ForQuestionAnswering",      "RewardModel",
+                                          "ForMultipleChoice",         "DoubleHeadsModel"};
+    config_ignore(config, "architectures");
+    const json_t *list = json_object_get(config->object, "architectures");
+    if (list == NULL || json_is_null(list)) {
+        return status_ok();
+    }
+    const char *name = json_string_value(json_array_get(list, 0));
+    if (!json_is_array(list) || (name == NULL && json_array_size(list) > 0)) {
+        return config_error(config, "architectures", "accepted a list of class names");
+    }
+    for (size_t i = 0; name != NULL && i < sizeof refused / sizeof *refused; i++) {
+        if (ends_with(name, refused[i])) {
+            return config_error(config, "architectures",
+                                "found a class that ends in %s, accepted one with a language "
+                                "model's head (...ForCausalLM)",
+                                refused[i]);
+        }
+    }
+    return status_ok();
+}
+
+static struct status refuse_variants(struct config *config)
+{
+    TRY(check_architectures(config));
+    TRY(config_refuse_true(config, "is_encoder_decoder", "only decoders are understood"));
+    TRY(config_refuse_true(config, "add_cross_attention", "cross-attention is not understood"));
+    return status_ok();
+}
+
+// The dtype of the file; bf16 with a note where it has none (contract: Definitions).
+static struct status read_dtype(enum dtype_id *out, struct model *model, struct config *config)
+{
+    char text[32];
+    char newer[32];
+    TRY(config_text(text, sizeof text, config, "torch_dtype"));
+    TRY(config_text(newer, sizeof newer, config, "dtype"));
+    const char *name = newer[0] != '\0' ? newer : text;
+    if (name[0] == '\0' || strcmp(name, "auto") == 0) {
+        model_add_note(model, "dtype_assumed",
+                       "the config names no torch_dtype: weights are taken as bf16");
+        *out = DTYPE_BF16;
+        return status_ok();
+    }
+    *out = dtype_find(name);
+    if (*out >= DTYPE_COUNT || dtype_get(*out)->use != DTYPE_WEIGHTS) {
+        char printable[32];
+        config_printable(printable, sizeof printable, name);
+        return config_error(config, newer[0] != '\0' ? "dtype" : "torch_dtype",
+                            "found '%s', accepted float32, float16, bfloat16, float64, "
+                            "float8_e4m3fn, float8_e5m2 or a name that --dtype takes",
+                            printable);
+    }
+    return status_ok();
+}
+
+// A quantised checkpoint stores the same weights in fewer bytes; how many depends on a recipe that
+// the config only outlines.
+static struct status note_quantization(struct model *model, struct config *config)
+{
+    struct config *quantization = NULL;
+    TRY(config_object(&quantization, config, "quantization_config"));
+    if (quantization == NULL) {
+        return status_ok();
+    }
+    char method[48];
+    char printable[48];
+    TRY(config_text(method, sizeof method, quantization, "quant_method"));
+    config_printable(printable, sizeof printable, method[0] != '\0' ? method : "unnamed");
+    model_add_note(model, "quantization_config",
+                   "the checkpoint is quantised (quant_method %s); its weights are counted as the "
+                   "config's dtype, since the config does not tell which of them are: give --dtype "
+                   "or a GGUF for stored sizes",
+                   printable);
+    config->child_count--; // its keys are a recipe, not a shape
+    config_release(quantization);
+    free(quantization);
+    return status_ok();
+}
+
+// The object that holds the text model, and its family: config itself, or its text_config.
+static struct status choose_text(struct config **out, const struct family **family,
+                                 struct model *model, struct config *config)
+{
+    char type[64];
+    TRY(config_text(type, sizeof type, config, "model_type"));
+    *out = config;
+    if (strcmp(type, "gemma3") != 0 && strcmp(type, "llama4") != 0) {
+        return find_family(family, config);
+    }
+    TRY(config_object(out, config, "text_config"));
+    if (*out == NULL) {
+        return config_error(config, "text_config",
+                            "found nothing, accepted the object of the "
+                            "text model");
+    }
+    config_ignore(*out, "model_type");
+    *family = family_find(strcmp(type, "gemma3") == 0 ? "gemma3_text" : "llama4_text");
+    model_add_note(model, "text_only",
+                   "the model also has parts that are no text decoder (vision); they are not "
+                   "counted");
+    return status_ok();
+}
+
+static struct status read_text(struct model *out, struct config *config, struct config *text,
+                               const struct family *family)
+{
+    enum dtype_id dtype = DTYPE_NONE;
+    struct config *holder = text;
+    if (!config_has(text, "torch_dtype|dtype")) {
+        holder = config;
+    }
+    TRY(read_dtype(&dtype, out, holder));
+    struct shape *shape = calloc(1, sizeof *shape);
+    if (shape == NULL) {
+        return status_error(STATUS_SYSTEM, "%s: no memory", config->label);
+    }
+    struct status status = family_read_shape(shape, text, family);
+    if (status_is_ok(status)) {
+        status = config_refuse_unknown(text, out->family);
+    }
+    if (status_is_ok(status)) {
+        status = status_prefix(shape_build(out, shape, dtype), "%s", config->label);
+    }
+    free(shape);
+    return status;
+}
+
+static struct status read_object(struct model *out, struct config *config)
+{
+    struct config *text = NULL;
+    const struct family *family = NULL;
+    TRY(choose_text(&text, &family, out, config));
+    TRY(refuse_variants(config));
+    if (text != config) {
+        TRY(refuse_variants(text));
+    }
+    TRY(note_quantization(out, config));
+    size_t length = strcspn(family->model_types, "|");
+    (void)snprintf(out->family, sizeof out->family, "%.*s", (int)length, family->model_types);
+    return read_text(out, config, text, family);
+}
+
+struct status config_read_model(struct model *out, const char *bytes, size_t size,
+                                const char *label, const char *name)
+{
+    memset(out, 0, sizeof *out);
+    json_t *root = NULL;
+    TRY(parse(&root, bytes, size, label));
+    struct config config = {.object = root, .label = label, .path = ""};
+    config_printable(out->name, sizeof out->name, name);
+    out->origin = MODEL_FROM_CONFIG;
+    struct status status = read_object(out, &config);
+    if (status_is_ok(status)) {
+        status = status_prefix(model_check(out), "%s", label);
+    }
+    config_release(&config);
+    json_decref(root);
+    if (!status_is_ok(status)) {
+        memset(out, 0, sizeof *out);
+    }
+    return status;
+}

@@ -1,0 +1,229 @@
+#include "workloads/family_adapt.h"
+
+#include <string.h>
+
+// Families from before the Llama shape, and ChatGLM.
+
+// n_inner: null or absent means 4 d.
+static struct status read_inner(struct shape *shape, struct config *config, const char *name)
+{
+    return config_uint(&shape->ffn, config, name, 4 * shape->d, 1, MODEL_DIM_MAX);
+}
+
+static struct status learned_positions(struct shape *shape, struct config *config)
+{
+    if (shape->context == 0) {
+        return config_error(config, "n_positions",
+                            "found nothing, accepted the number of learned positions");
+    }
+    shape->position_rows = shape->context;
+    return status_ok();
+}
+
+struct status adapt_gpt2(struct shape *shape, struct config *config)
+{
+    char type[32]; // SantaCoder: GPT-2 with one KV head, published as model_type gpt2
+    TRY(config_text(type, sizeof type, config, "attention_head_type"));
+    if (strcmp(type, "multiquery") == 0) {
+        shape->kv_heads = 1;
+    } else if (type[0] != '\0' && strcmp(type, "multihead") != 0) {
+        return config_error(config, "attention_head_type",
+                            "found another text, accepted multihead, multiquery");
+    }
+    TRY(read_inner(shape, config, "n_inner"));
+    return learned_positions(shape, config);
+}
+
+struct status adapt_gptj(struct shape *shape, struct config *config)
+{
+    TRY(config_uint(&shape->rope_dim, config, "rotary_dim", 64, 1, shape->head_dim));
+    return read_inner(shape, config, "n_inner");
+}
+
+struct status adapt_gpt_bigcode(struct shape *shape, struct config *config)
+{
+    bool multi_query = true;
+    config_ignore(config, "attention_softmax_in_fp32|scale_attention_softmax_in_fp32");
+    TRY(config_bool(&multi_query, config, "multi_query", true));
+    shape->kv_heads = multi_query ? 1 : shape->heads;
+    TRY(read_inner(shape, config, "n_inner"));
+    return learned_positions(shape, config);
+}
+
+struct status adapt_gpt_neox(struct shape *shape, struct config *config)
+{
+    config_ignore(config, "use_parallel_residual"); // two norms either way
+    (void)shape;
+    return status_ok();
+}
+
+struct status adapt_opt(struct shape *shape, struct config *config)
+{
+    bool norm_first = true;
+    bool no_final_norm = false;
+    bool affine = true;
+    TRY(config_bool(&norm_first, config, "do_layer_norm_before", true));
+    TRY(config_bool(&no_final_norm, config, "_remove_final_layer_norm", false));
+    TRY(config_bool(&affine, config, "layer_norm_elementwise_affine", true));
+    TRY(config_uint(&shape->embedding_width, config, "word_embed_proj_dim", shape->d, 1,
+                    MODEL_DIM_MAX));
+    if (!affine) {
+        shape->norm = SHAPE_LAYER_BARE;
+    }
+    shape->final_norm = norm_first && !no_final_norm;
+    TRY(learned_positions(shape, config));
+    shape->position_rows = shape->context + 2; // OPTLearnedPositionalEmbedding: offset 2
+    return status_ok();
+}
+
+struct status adapt_bloom(struct shape *shape, struct config *config)
+{
+    shape->embedding_norm = true;
+    return read_inner(shape, config, "n_inner");
+}
+
+// MPT's attn_config: kinds of attention and what of it is not understood.
+static struct status mpt_attention(struct shape *shape, struct config *config)
+{
+    struct config *attention = NULL;
+    TRY(config_object(&attention, config, "attn_config"));
+    if (attention == NULL) {
+        return status_ok();
+    }
+    char type[40];
+    bool alibi = true;
+    config_ignore(attention, "attn_impl|attn_pdrop|softmax_scale|prefix_lm|clip_qkv|alibi_bias_max|"
+                             "attn_uses_sequence_id|qk_gn|model_type|sliding_window_size");
+    TRY(config_text(type, sizeof type, attention, "attn_type"));
+    TRY(config_bool(&alibi, attention, "alibi", true));
+    TRY(config_refuse_true(attention, "qk_ln", "norms of queries and keys are not understood"));
+    TRY(config_refuse_true(attention, "rope", "rotary MPT is not understood"));
+    if (!alibi) {
+        return config_error(attention, "alibi",
+                            "found false, accepted true: MPT with learned "
+                            "positions is not understood");
+    }
+    if (strcmp(type, "multiquery_attention") == 0) {
+        shape->kv_heads = 1;
+    } else if (strcmp(type, "grouped_query_attention") == 0) {
+        TRY(config_uint(&shape->kv_heads, attention, "kv_n_heads", CONFIG_REQUIRED, 1,
+                        shape->heads));
+    } else if (type[0] != '\0' && strcmp(type, "multihead_attention") != 0) {
+        return config_error(attention, "attn_type",
+                            "found another text, accepted multihead_attention, "
+                            "multiquery_attention, grouped_query_attention");
+    }
+    return status_ok();
+}
+
+static struct status mpt_ffn(struct config *config)
+{
+    struct config *ffn = NULL;
+    char type[24];
+    TRY(config_object(&ffn, config, "ffn_config"));
+    if (ffn == NULL) {
+        return status_ok();
+    }
+    TRY(config_text(type, sizeof type, ffn, "ffn_type"));
+    return type[0] == '\0' || strcmp(type, "mptmlp") == 0
+               ? status_ok()
+               : config_error(ffn, "ffn_type", "found another text, accepted mptmlp");
+}
+
+struct status adapt_mpt(struct shape *shape, struct config *config)
+{
+    double ratio = 4;
+    bool no_bias = true;
+    char norm[40];
+    config_ignore(config, "learned_pos_emb|embedding_fraction|use_pad_tok_in_ffn|init_config");
+    TRY(config_text(norm, sizeof norm, config, "norm_type"));
+    if (strstr(norm, "rmsnorm") != NULL) {
+        shape->norm = SHAPE_RMS;
+    }
+    TRY(config_bool(&no_bias, config, "no_bias", true));
+    if (!no_bias) {
+        return config_error(config, "no_bias",
+                            "found false, accepted true: the reference has no "
+                            "MPT with biases");
+    }
+    TRY(config_real(&ratio, config, "expansion_ratio", 4));
+    double width = ratio * (double)shape->d;
+    if (width < 1 || width > (double)MODEL_DIM_MAX) {
+        return config_error(config, "expansion_ratio", "found %g, which gives no MLP width", ratio);
+    }
+    shape->ffn = (uint64_t)width;
+    TRY(mpt_ffn(config));
+    return mpt_attention(shape, config);
+}
+
+// Number of norms of a Falcon layer: the parallel block has one, or two in the new architecture
+// unless num_ln_in_parallel_attn says one; the sequential block has two.
+static struct status falcon_norms(struct shape *shape, struct config *config, bool new_decoder)
+{
+    bool parallel = true;
+    uint64_t norms = 0;
+    TRY(config_bool(&parallel, config, "parallel_attn", true));
+    TRY(config_uint(&norms, config, "num_ln_in_parallel_attn", new_decoder ? 2 : 1, 1, 2));
+    shape->norms_per_layer = !parallel && !new_decoder ? 2 : new_decoder ? norms : 1;
+    return status_ok();
+}
+
+struct status adapt_falcon(struct shape *shape, struct config *config)
+{
+    bool alibi = false;
+    bool multi_query = true;
+    bool legacy_new = config_has(config, "n_head_kv");
+    bool new_decoder = legacy_new;
+    uint64_t kv_heads = 0;
+    TRY(config_bool(&alibi, config, "alibi", false));
+    TRY(config_bool(&multi_query, config, "multi_query", true));
+    TRY(config_bool(&new_decoder, config, "new_decoder_architecture", legacy_new));
+    TRY(config_uint(&kv_heads, config, "num_kv_heads|n_head_kv", shape->heads, 1, shape->heads));
+    shape->kv_heads = new_decoder || !multi_query ? kv_heads : 1;
+    if (shape->heads % shape->kv_heads != 0) {
+        return config_error(config, "num_kv_heads", "found no divisor of the number of heads");
+    }
+    if (alibi) {
+        shape->rope_dim = 0;
+    }
+    TRY(read_inner(shape, config, "ffn_hidden_size"));
+    return falcon_norms(shape, config, new_decoder);
+}
+
+// ChatGLM-6B: LayerNorm, biases, an MLP of two matrices, the head tied.
+static struct status chatglm_first(struct shape *shape, struct config *config)
+{
+    config_ignore(config, "position_encoding_2d|pre_seq_len|prefix_projection|quantization_bit");
+    shape->norm = SHAPE_LAYER;
+    shape->gated = false;
+    shape->qkv_bias = shape->out_bias = shape->mlp_bias = true;
+    return config_bool(&shape->tied, config, "tie_word_embeddings", true);
+}
+
+struct status adapt_chatglm(struct shape *shape, struct config *config)
+{
+    bool biases = false;
+    bool qkv_bias = false;
+    bool multi_query = false;
+    bool rms = true;
+    bool final_norm = true;
+    if (config_has(config, "inner_hidden_size")) {
+        return chatglm_first(shape, config);
+    }
+    config_ignore(config, "original_rope|num_layers|fp32_residual_connection");
+    TRY(config_bool(&biases, config, "add_bias_linear", false));
+    TRY(config_bool(&qkv_bias, config, "add_qkv_bias", false));
+    TRY(config_bool(&multi_query, config, "multi_query_attention", false));
+    TRY(config_bool(&rms, config, "rmsnorm", true));
+    TRY(config_bool(&final_norm, config, "post_layer_norm", true));
+    TRY(config_uint(&shape->head_dim, config, "kv_channels", 128, 1, MODEL_DIM_MAX));
+    uint64_t groups = 0;
+    TRY(config_uint(&groups, config, "multi_query_group_num", 1, 1, shape->heads));
+    shape->kv_heads = multi_query ? groups : shape->heads;
+    shape->rope_dim = shape->head_dim / 2;
+    shape->qkv_bias = qkv_bias || biases;
+    shape->out_bias = shape->mlp_bias = biases;
+    shape->norm = rms ? SHAPE_RMS : SHAPE_LAYER;
+    shape->final_norm = final_norm;
+    return status_ok();
+}
