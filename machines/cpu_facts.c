@@ -65,9 +65,11 @@ static bool read_number(unsigned *out, const char *cpuinfo, const char *key)
 
 static void read_x86(struct machine *out, const char *cpuinfo)
 {
-    if (!rootfs_line_value(out->vendor, sizeof out->vendor, cpuinfo, "vendor_id")) {
+    char vendor[32];
+    if (!rootfs_line_value(vendor, sizeof vendor, cpuinfo, "vendor_id")) {
         return;
     }
+    (void)strcpy(out->vendor, vendor);
     (void)read_number(&out->family, cpuinfo, "cpu family");
     // "model name" begins like "model": the value of a bare "model" is a number.
     const char *line = strstr(cpuinfo, "\nmodel\t");
@@ -80,6 +82,7 @@ static void read_x86(struct machine *out, const char *cpuinfo)
 static void read_arm(struct machine *out, const char *root, const char *cpuinfo, unsigned cpu)
 {
     uint64_t midr = 0;
+    char implementer[32];
     unsigned variant = 0;
     unsigned revision = 0;
     if (rootfs_read_u64(&midr, root, "/sys/devices/system/cpu/cpu%u/regs/identification/midr_el1",
@@ -88,7 +91,8 @@ static void read_arm(struct machine *out, const char *root, const char *cpuinfo,
         out->model = (unsigned)(midr >> 4 & 0xfff);
         variant = (unsigned)(midr >> 20 & 0xf);
         revision = (unsigned)(midr & 0xf);
-    } else if (rootfs_line_value(out->vendor, sizeof out->vendor, cpuinfo, "CPU implementer")) {
+    } else if (rootfs_line_value(implementer, sizeof implementer, cpuinfo, "CPU implementer")) {
+        (void)strcpy(out->vendor, implementer);
         (void)read_number(&out->model, cpuinfo, "CPU part");
         (void)read_number(&variant, cpuinfo, "CPU variant");
         (void)read_number(&revision, cpuinfo, "CPU revision");

@@ -118,21 +118,6 @@ static struct status choose_usable(struct machine *out, const struct processor *
     return status_ok();
 }
 
-static void add_memory(struct machine *out, const char *root)
-{
-    char meminfo[ROOTFS_PATH];
-    char text[64];
-    unsigned long long kib = 0;
-    (void)rootfs_read(meminfo, sizeof meminfo, root, "/proc/meminfo");
-    out->numa_nodes = 1;
-    out->node_count = 1;
-    out->nodes[0] = (struct machine_node){.pus = out->pus};
-    if (rootfs_line_value(text, sizeof text, meminfo, "MemTotal") &&
-        sscanf(text, "%llu kB", &kib) == 1 && kib <= UINT64_MAX >> 10) {
-        out->nodes[0].bytes = (uint64_t)kib << 10;
-    }
-}
-
 static struct status fill(struct machine *out, struct processor *processors, const char *cpuinfo,
                           const char *root)
 {
@@ -145,7 +130,9 @@ static struct status fill(struct machine *out, struct processor *processors, con
     }
     number_objects(out, processors, count);
     qsort(processors, count, sizeof *processors, by_core);
-    add_memory(out, root);
+    out->numa_nodes = 1;
+    out->node_count = 1;
+    out->nodes[0] = (struct machine_node){.pus = out->pus};
     TRY(choose_usable(out, processors, count, root));
     if (out->usable_count == 0) {
         return status_error(STATUS_INVALID, "%s: Cpus_allowed_list permits none of %zu cpus", root,

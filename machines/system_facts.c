@@ -41,6 +41,15 @@ static void read_memory(struct machine *out, const char *root, const char *memin
     out->memory_available_bytes = available > 0 ? available : out->base_page_bytes;
 }
 
+// Without /sys hwloc knows no node's size: the only one has all memory. Unknown stays out.
+static void complete_node(struct machine *out, const char *meminfo)
+{
+    if (out->node_count == 1 && out->nodes[0].bytes == 0 &&
+        !meminfo_bytes(&out->nodes[0].bytes, meminfo, "MemTotal")) {
+        out->node_count = 0;
+    }
+}
+
 static void read_pages(struct machine *out, const char *root, const char *meminfo)
 {
     char text[64];
@@ -170,6 +179,7 @@ void system_facts_read(struct machine *out, const char *root, unsigned cpu)
     const char *text = meminfo == NULL ? "" : meminfo;
     read_pages(out, root, text);
     read_memory(out, root, text);
+    complete_node(out, text);
     free(meminfo);
     (void)rootfs_read(out->governor, sizeof out->governor, root,
                       "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor", cpu);

@@ -108,10 +108,12 @@ struct status topology_load_xml(struct hwloc_topology **out, const char *file)
     struct status status = load(out, file, 0);
     environment_restore(&environment);
     if (status.code == STATUS_UNAVAILABLE) {
-        return status_error(STATUS_INVALID,
-                            "%s: not a topology that hwloc can read (damaged or another format); "
-                            "accepted: an XML file written by hwloc (lstopo FILE.xml)",
-                            file);
+        return status_error(
+            STATUS_INVALID,
+            "%s: not a topology that hwloc can read (damaged or another format); "
+            "accepted: an XML file written by hwloc (lstopo FILE.xml) or the directory "
+            "of a saved root",
+            file);
     }
     return status;
 }

@@ -1,0 +1,86 @@
+#include "machines/detect.h"
+#include "profiler/command.h"
+#include "profiler/output.h"
+#include "profiler/topology_json.h"
+#include "profiler/topology_text.h"
+
+#include <stdbool.h>
+
+enum { KEY_INPUT = 0x100, KEY_JSON, KEY_QUIET };
+
+struct topo_input {
+    struct command_input common; // first: command_parse() writes it
+    const char *input;
+    const char *output;
+    bool json;
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct topo_input *input = state->input;
+    switch (key) {
+    case KEY_INPUT:
+        input->input = text;
+        return 0;
+    case KEY_JSON:
+        input->json = true;
+        return 0;
+    case KEY_QUIET:
+        return 0; // this command reports no progress
+    case 'o':
+        input->output = text;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option options[] = {
+    {"input", KEY_INPUT, "FILE|DIR", 0,
+     "Describe another machine: an hwloc XML file (lstopo FILE.xml) or a saved root with sys/ and "
+     "proc/ below it",
+     0},
+    {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.topology/1)", 0},
+    {"output", 'o', "FILE", 0, "Also write that document to FILE", 0},
+    {"quiet", KEY_QUIET, NULL, 0, "No progress on standard error", 0},
+    {0}};
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    NULL,
+    "Shows packages, cores, caches, memory and settings, and what this process may use of them: "
+    "affinity, cpuset, CFS quota and memory limits.",
+    NULL,
+    NULL,
+    NULL};
+
+static struct status run(int *exit_code, const struct command_context *context, int argc,
+                         char **argv)
+{
+    struct topo_input input = {0};
+    struct machine machine;
+    bool done = false;
+    (void)exit_code;
+    TRY(command_parse(&done, context, &parser, argc, argv, &input));
+    if (done) {
+        return status_ok();
+    }
+    if (input.output != NULL) {
+        TRY(output_check(input.output));
+    }
+    TRY(input.input == NULL ? machine_detect(&machine)
+                            : machine_detect_input(&machine, input.input));
+    struct status status = status_ok();
+    if (input.json || input.output != NULL) {
+        status = topology_write(&machine, context, input.output, input.json);
+    }
+    if (!input.json && status.code == STATUS_OK) {
+        topology_print(context->out, &machine);
+    }
+    machine_free(&machine);
+    return status;
+}
+
+const struct command command_topo = {
+    "topo", "packages, cores, caches, memory, and what this process may use", run};
