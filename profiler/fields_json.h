@@ -31,8 +31,11 @@ CHECKED struct status fields_from_json(void *object, const json_t *json, const s
 CHECKED struct status reading_from_json(struct reading *out, const json_t *value,
                                         const json_t *parent, const struct json_place *place);
 
+/** Copies UTF-8 text into size bytes, cut between characters; control characters become '?'. */
+void text_copy(char *out, size_t size, const char *text);
+
 /** Copies a JSON string into size bytes. Longer names (size below 192) are an error, longer
- *  prose is cut between characters. */
+ *  prose is cut between characters; control characters become '?'. */
 CHECKED struct status text_from_json(char *out, size_t size, const json_t *value,
                                      const struct json_place *place);
 

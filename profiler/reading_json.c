@@ -66,6 +66,36 @@ struct status json_place_error(const struct json_place *place, const json_t *val
     return status_error(STATUS_INVALID, "%s: found %s, accepted %s", where, found, accepted);
 }
 
+// Texts of a file end in terminals: an escape sequence in one must not.
+static void defuse(char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)text[0];
+        unsigned char next = (unsigned char)text[1];
+        bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0; // U+0080..U+009F in UTF-8
+        if (c1) {
+            text[1] = '?';
+        }
+        if (c < 0x20 || c == 0x7f || c1) {
+            *text = '?';
+        }
+    }
+}
+
+void text_copy(char *out, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+    if (length >= size) {
+        length = size - 1;
+        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+            length--;
+        }
+    }
+    memmove(out, text, length);
+    out[length] = '\0';
+    defuse(out);
+}
+
 struct status text_from_json(char *out, size_t size, const json_t *value,
                              const struct json_place *place)
 {
@@ -73,21 +103,12 @@ struct status text_from_json(char *out, size_t size, const json_t *value,
     if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value)) {
         return json_place_error(place, value, "text");
     }
-    size_t length = json_string_length(value);
-    if (length >= size && size < PROSE) {
+    if (json_string_length(value) >= size && size < PROSE) {
         char accepted[48];
         (void)snprintf(accepted, sizeof accepted, "text of at most %zu bytes", size - 1);
         return json_place_error(place, value, accepted);
     }
-    const char *text = json_string_value(value);
-    if (length >= size) {
-        length = size - 1;
-        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
-            length--;
-        }
-    }
-    memcpy(out, text, length);
-    out[length] = '\0';
+    text_copy(out, size, json_string_value(value));
     return status_ok();
 }
 
@@ -180,6 +201,8 @@ struct status reading_from_json(struct reading *out, const json_t *value, const 
 {
     if (value == NULL || json_is_null(value)) {
         *out = absent_from_json(parent, place->key);
+        defuse(out->absence.text);
+        defuse(out->absence.try_);
         return status_ok();
     }
     if (json_is_number(value)) {

@@ -140,8 +140,10 @@ static struct status counter_from_json(struct result_counter *out, const json_t 
                                        const struct json_place *place)
 {
     const struct json_place at = {.parent = place, .key = metric};
-    if (strlen(metric) >= sizeof out->metric) {
-        return json_place_error(&at, value, "a metric's name");
+    // A metric's name is one of the contract's: letters, digits and underscores.
+    if (strlen(metric) >= sizeof out->metric ||
+        strspn(metric, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(metric)) {
+        return json_place_error(&at, value, "a metric's name as key");
     }
     memcpy(out->metric, metric, strlen(metric) + 1);
     out->running_fraction = NAN;

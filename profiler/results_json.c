@@ -37,10 +37,7 @@ static struct status fact_from_json(struct result_fact *out, const char *name, c
                                     const struct json_place *place)
 {
     const struct json_place at = {.parent = place, .key = name};
-    if (strlen(name) >= sizeof out->name) {
-        return json_place_error(&at, value, "a shorter name");
-    }
-    memcpy(out->name, name, strlen(name) + 1);
+    text_copy(out->name, sizeof out->name, name);
     if (json_is_string(value)) {
         return text_from_json(out->text, sizeof out->text, value, &at);
     }
@@ -48,7 +45,7 @@ static struct status fact_from_json(struct result_fact *out, const char *name, c
     if (text == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to read '%s'", name);
     }
-    (void)snprintf(out->text, sizeof out->text, "%s", text);
+    text_copy(out->text, sizeof out->text, text);
     free(text);
     return status_ok();
 }
@@ -206,17 +203,15 @@ json_t *machine_document(const struct result_run *run, const struct command_cont
 
 static void command_line_from_json(struct result_run *out, const json_t *argv)
 {
+    char line[sizeof out->command_line] = "";
     size_t used = 0;
-    for (size_t i = 0; i < json_array_size(argv); i++) {
+    for (size_t i = 0; i < json_array_size(argv) && used < sizeof line; i++) {
         const char *word = json_string_value(json_array_get(argv, i));
-        size_t room = sizeof out->command_line - used;
-        int n = snprintf(out->command_line + used, room, "%s%s", i == 0 ? "" : " ",
+        int n = snprintf(line + used, sizeof line - used, "%s%s", i == 0 ? "" : " ",
                          word == NULL ? "?" : word);
-        if (n < 0 || (size_t)n >= room) {
-            return;
-        }
-        used += (size_t)n;
+        used += n < 0 ? sizeof line : (size_t)n;
     }
+    text_copy(out->command_line, sizeof out->command_line, line);
 }
 
 static struct status envelope_from_json(struct result_run *out, const json_t *document,
@@ -225,8 +220,10 @@ static struct status envelope_from_json(struct result_run *out, const json_t *do
     const json_t *tool = json_object_get(document, "tool");
     const char *name = json_string_value(json_object_get(tool, "name"));
     const char *version = json_string_value(json_object_get(tool, "version"));
-    (void)snprintf(out->tool, sizeof out->tool, "%.30s %.16s", name == NULL ? "?" : name,
+    char text[sizeof out->tool];
+    (void)snprintf(text, sizeof text, "%.30s %.16s", name == NULL ? "?" : name,
                    version == NULL ? "" : version);
+    text_copy(out->tool, sizeof out->tool, text);
     command_line_from_json(out, json_object_get(document, "argv"));
     const struct json_place at = {.parent = place, .key = "started_at"};
     return text_from_json(out->started_at, sizeof out->started_at,

@@ -1,6 +1,7 @@
 #include "roofline/units.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 char *units_format_decimal(char *out, double value, const char *unit)
@@ -25,6 +26,23 @@ char *units_format_decimal(char *out, double value, const char *unit)
     double magnitude = fabs(scaled);
     int decimals = magnitude < 9.995 ? 2 : magnitude < 99.95 ? 1 : 0;
     (void)snprintf(out, UNITS_TEXT, "%.*f %s%s", decimals, scaled, prefixes[prefix], unit);
+    return out;
+}
+
+char *units_format_short(char *out, double value, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
+    if (isnan(value)) {
+        (void)snprintf(out, UNITS_TEXT, "-");
+        return out;
+    }
+    size_t prefix = 0;
+    while (fabs(value) >= 999.5 && prefix + 1 < sizeof prefixes / sizeof *prefixes) {
+        value /= 1e3;
+        prefix++;
+    }
+    bool bare = prefix == 0 && unit[0] == '\0';
+    (void)snprintf(out, UNITS_TEXT, "%.3g%s%s%s", value, bare ? "" : " ", prefixes[prefix], unit);
     return out;
 }
 

@@ -15,6 +15,11 @@ enum { UNITS_TEXT = 40 };
  *  out has UNITS_TEXT bytes. Returns out. */
 char *units_format_decimal(char *out, double value, const char *unit);
 
+/** value with a decimal prefix and no more digits than it needs, for ticks and labels: "0.5",
+ *  "20 k", "1 T"; with a unit "331 GFLOP/s". At most three significant digits. NaN gives "-".
+ *  out has UNITS_TEXT bytes. Returns out. */
+char *units_format_short(char *out, double value, const char *unit);
+
 /** bytes with a binary prefix, for example 32 KiB or 1.5 GiB; exact multiples have no decimals.
  *  out has UNITS_TEXT bytes. Returns out. */
 char *units_format_binary(char *out, uint64_t bytes);

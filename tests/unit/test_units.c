@@ -28,6 +28,18 @@ static void decimal_texts(void **state)
     }
 }
 
+static void short_texts(void **state)
+{
+    (void)state;
+    char text[UNITS_TEXT];
+    assert_string_equal(units_format_short(text, 0.5, ""), "0.5");
+    assert_string_equal(units_format_short(text, 20e3, ""), "20 k");
+    assert_string_equal(units_format_short(text, 999.6e9, ""), "1 T");
+    assert_string_equal(units_format_short(text, 331.4e9, "FLOP/s"), "331 GFLOP/s");
+    assert_string_equal(units_format_short(text, 10.7, "FLOP/byte"), "10.7 FLOP/byte");
+    assert_string_equal(units_format_short(text, NAN, ""), "-");
+}
+
 static void binary_texts(void **state)
 {
     (void)state;
@@ -43,6 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decimal_texts),
+        cmocka_unit_test(short_texts),
         cmocka_unit_test(binary_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,122 @@
+#include "profiler/command.h"
+#include "profiler/report_format.h"
+#include "profiler/results_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 64 };
+
+struct report_arguments {
+    struct command_input common;
+    const char *output;
+    const char *files[FILES_MAX];
+    size_t file_count;
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "write FILE; its extension is the format (default: txt on stdout)",
+     0},
+    {0}};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct report_arguments *arguments = state->input;
+    switch (key) {
+    case 'o':
+        arguments->output = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->file_count == FILES_MAX) {
+            return command_option_error(
+                state, status_error(STATUS_INVALID, "report: more than %d files; accepted fewer",
+                                    (int)FILES_MAX));
+        }
+        arguments->files[arguments->file_count++] = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char doc[] =
+    "Draws runs and machine profiles from their files alone; several are laid over each other.\v"
+    "Formats by extension: html (interactive, self-contained), svg, png, pdf (the roofline), csv "
+    "(every figure of every point), md and txt (tables).\n\n"
+    "Examples:\n"
+    "  lmroof report run.json -o report.html\n"
+    "  lmroof report before.json after.json -o both.svg\n"
+    "  lmroof report run.json            (table and roofline in the terminal)\n";
+
+static const struct argp parser = {
+    .options = options, .parser = parse_option, .args_doc = "RUN.json [MORE...]", .doc = doc};
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
+}
+
+static struct status write_report(const struct report_arguments *arguments,
+                                  const struct report_input *input)
+{
+    if (arguments->output != NULL) {
+        return report_save(arguments->output, input);
+    }
+    const struct report_format *format = NULL;
+    TRY(report_find(&format, "stdout.txt"));
+    return format->write(input->context->out, input);
+}
+
+static struct status report_files(const struct command_context *context,
+                                  const struct report_arguments *arguments, struct result_run *runs)
+{
+    const char *labels[FILES_MAX];
+    for (size_t i = 0; i < arguments->file_count; i++) {
+        TRY(run_read(&runs[i], arguments->files[i]));
+        labels[i] = base_name(arguments->files[i]);
+    }
+    const struct report_input input = {.runs = runs,
+                                       .run_count = arguments->file_count,
+                                       .labels = labels,
+                                       .context = context,
+                                       .colour = getenv("NO_COLOR") == NULL &&
+                                                 isatty(fileno(context->out)) == 1};
+    return write_report(arguments, &input);
+}
+
+static struct status run(int *exit_code, const struct command_context *context, int argc,
+                         char **argv)
+{
+    struct report_arguments arguments = {.output = NULL};
+    bool done = false;
+    (void)exit_code;
+    TRY(command_parse(&done, context, &parser, argc, argv, &arguments));
+    if (done) {
+        return status_ok();
+    }
+    if (arguments.file_count == 0) {
+        return status_error(STATUS_INVALID, "report: found no file, accepted RUN.json [MORE...]; "
+                                            "'lmroof report --help' explains");
+    }
+    const struct report_format *format = NULL;
+    if (arguments.output != NULL) {
+        TRY(report_find(&format, arguments.output));
+    }
+    struct result_run *runs = calloc(arguments.file_count, sizeof *runs);
+    if (runs == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory to read the runs");
+    }
+    struct status status = report_files(context, &arguments, runs);
+    for (size_t i = 0; i < arguments.file_count; i++) {
+        result_run_free(&runs[i]);
+    }
+    free(runs);
+    return status;
+}
+
+const struct command command_report = {
+    .name = "report",
+    .summary = "draw runs from their files: html, svg, png, pdf, csv, md, txt",
+    .run = run};

@@ -1,0 +1,173 @@
+#include "profiler/report_format.h"
+#include "profiler/report_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Texts come from files: nothing in them may become markup.
+static void write_escaped(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 0x20 || c == 0x7f) {
+            (void)fputc(' ', out);
+        } else {
+            (void)fprintf(out, strchr("\\`*_{}[]<>|#&~$!", c) != NULL ? "\\%c" : "%c", c);
+        }
+    }
+}
+
+static void write_titles(FILE *out)
+{
+    for (const struct report_column *column = report_columns; column->title != NULL; column++) {
+        (void)fprintf(out, "| %s ", column->title);
+    }
+    (void)fputs("|\n", out);
+    for (const struct report_column *column = report_columns; column->title != NULL; column++) {
+        (void)fputs(column->left ? "|:---" : "|---:", out);
+    }
+    (void)fputs("|\n", out);
+}
+
+static void write_row(FILE *out, const struct result_point *point)
+{
+    for (const struct report_column *column = report_columns; column->title != NULL; column++) {
+        char text[REPORT_CELL];
+        column->text(text, point);
+        (void)fputs("| ", out);
+        write_escaped(out, text);
+        (void)fputs(" ", out);
+    }
+    (void)fputs("|\n", out);
+}
+
+static void write_steps(FILE *out, const struct result_run *run, const struct result_point *section)
+{
+    char text[REPORT_HEADING];
+    for (size_t i = 0; i < run->step_count; i++) {
+        if (report_step_text(text, &run->steps[i], section)) {
+            (void)fprintf(out, "\nWhole step, %s", text);
+        }
+    }
+    (void)fputs("\n", out);
+}
+
+static struct status write_points(FILE *out, const struct result_run *run)
+{
+    const struct result_point **order = report_order(run);
+    if (order == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory to sort the table");
+    }
+    for (size_t i = 0; i < run->point_count; i++) {
+        if (i == 0 || !report_same_section(order[i - 1], order[i])) {
+            char heading[REPORT_HEADING];
+            report_section_heading(heading, order[i]);
+            (void)fputs("\n### ", out);
+            write_escaped(out, heading);
+            (void)fputs("\n\n", out);
+            write_titles(out);
+        }
+        write_row(out, order[i]);
+        if (i + 1 == run->point_count || !report_same_section(order[i], order[i + 1])) {
+            write_steps(out, run, order[i]);
+        }
+    }
+    free(order);
+    return status_ok();
+}
+
+static void write_key(FILE *out)
+{
+    (void)fputs("\nColumns:\n\n", out);
+    for (const struct report_column *column = report_columns; column->title != NULL; column++) {
+        (void)fprintf(out, "- %s: %s\n", column->title, column->meaning);
+    }
+}
+
+static void write_ceiling(FILE *out, const char *what, const char *kind, const struct reading *rate,
+                          const char *unit, unsigned threads, const char *how)
+{
+    char text[REPORT_CELL];
+    report_rate_text(text, rate, unit);
+    (void)fputs("| ", out);
+    write_escaped(out, what);
+    (void)fputs(" | ", out);
+    write_escaped(out, kind);
+    (void)fprintf(out, " | %s | %u | ", text, threads);
+    write_escaped(out, how);
+    (void)fputs(" |\n", out);
+}
+
+static void write_ceilings(FILE *out, const struct result_machine *machine)
+{
+    (void)fputs("\n### Ceilings\n\n| of | kind | rate (95 % interval) | threads | how "
+                "|\n|:---|:---|:---|---:|:---|\n",
+                out);
+    for (size_t i = 0; i < machine->bandwidth_count; i++) {
+        const struct result_bandwidth *row = &machine->bandwidth[i];
+        write_ceiling(out, row->level, row->kernel, &row->bytes_per_s, "B/s", row->threads,
+                      row->variant);
+    }
+    for (size_t i = 0; i < machine->compute_count; i++) {
+        const struct result_compute *row = &machine->compute[i];
+        write_ceiling(out, row->dtype, row->kind, &row->flop_per_s,
+                      row->integer_operations ? "OP/s" : "FLOP/s", row->threads, row->class_);
+    }
+}
+
+static void write_facts(FILE *out, const char *heading, const struct result_fact *facts,
+                        size_t count)
+{
+    if (count > 0) {
+        (void)fprintf(out, "\n### %s\n\n", heading);
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)fputs("- ", out);
+        write_escaped(out, facts[i].name);
+        (void)fputs(": ", out);
+        write_escaped(out, facts[i].text);
+        (void)fputs("\n", out);
+    }
+}
+
+static void write_warnings(FILE *out, const struct result_run *run)
+{
+    if (run->warning_count > 0) {
+        (void)fputs("\n### Warnings\n\n", out);
+    }
+    for (size_t i = 0; i < run->warning_count; i++) {
+        const struct result_warning *warning = &run->warnings[i];
+        (void)fputs("- **", out);
+        write_escaped(out, warning->code);
+        (void)fputs("**: ", out);
+        write_escaped(out, warning->text);
+        (void)fputs(warning->try_[0] == '\0' ? "" : "; try: ", out);
+        write_escaped(out, warning->try_);
+        (void)fputs("\n", out);
+    }
+}
+
+static struct status write_md(FILE *out, const struct report_input *input)
+{
+    for (size_t i = 0; i < input->run_count; i++) {
+        const struct result_run *run = &input->runs[i];
+        (void)fputs(i == 0 ? "## " : "\n## ", out);
+        write_escaped(out, run->model_name[0] == '\0' ? "machine" : run->model_name);
+        if (input->run_count > 1) {
+            (void)fputs(", ", out);
+            write_escaped(out, input->labels[i]);
+        }
+        (void)fprintf(out, "\n%s",
+                      run->complete ? "" : "\nIncomplete: ended before its last point.\n");
+        TRY(write_points(out, run));
+        write_ceilings(out, &run->machine);
+        write_facts(out, "Host", run->host, run->host_count);
+        write_facts(out, "Conditions", run->conditions, run->condition_count);
+        write_warnings(out, run);
+    }
+    write_key(out);
+    return status_ok();
+}
+
+const struct report_format report_md = {
+    .name = "md", .summary = "the tables in Markdown", .write = write_md};

@@ -1,0 +1,205 @@
+#include "profiler/report_plot.h"
+#include "profiler/report_table.h"
+#include "roofline/units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ANSI sequences for the few places that are coloured; empty where colour is off.
+static const char *style(const struct report_input *input, const char *sequence)
+{
+    return input->colour ? sequence : "";
+}
+
+static void write_heading(FILE *out, const struct report_input *input, const char *text)
+{
+    (void)fprintf(out, "\n%s%s%s\n", style(input, "\033[1m"), text, style(input, "\033[0m"));
+}
+
+static void write_cell(FILE *out, const struct report_column *column, const char *text)
+{
+    char cut[REPORT_CELL];
+    (void)snprintf(cut, sizeof cut, "%.*s", (int)column->width, text);
+    int width = (int)column->width;
+    (void)fprintf(out, column->left ? " %-*s" : " %*s", width, cut);
+}
+
+static void write_row(FILE *out, const struct result_point *point)
+{
+    (void)fputs(" ", out);
+    for (const struct report_column *column = report_columns; column->title != NULL; column++) {
+        char text[REPORT_CELL];
+        column->text(text, point);
+        write_cell(out, column, text);
+    }
+    (void)fputs("\n", out);
+}
+
+static void write_titles(FILE *out)
+{
+    (void)fputs(" ", out);
+    for (const struct report_column *column = report_columns; column->title != NULL; column++) {
+        write_cell(out, column, column->title);
+    }
+    (void)fputs("\n", out);
+}
+
+static void write_steps(FILE *out, const struct result_run *run, const struct result_point *section)
+{
+    char text[REPORT_HEADING];
+    for (size_t i = 0; i < run->step_count; i++) {
+        if (report_step_text(text, &run->steps[i], section)) {
+            (void)fprintf(out, "  whole step, %s\n", text);
+        }
+    }
+}
+
+static void write_reason(FILE *out, const struct result_point *point)
+{
+    const struct absence *why = &point->seconds.absence;
+    if (!reading_is_present(&point->seconds)) {
+        (void)fprintf(out, "  %s: %s: %s%s%s\n", point->id, absent_state_name(why->state),
+                      why->text, why->try_[0] == '\0' ? "" : "; try: ", why->try_);
+    }
+}
+
+static struct status write_points(FILE *out, const struct report_input *input,
+                                  const struct result_run *run)
+{
+    const struct result_point **order = report_order(run);
+    if (order == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory to sort the table");
+    }
+    for (size_t i = 0; i < run->point_count; i++) {
+        if (i == 0 || !report_same_section(order[i - 1], order[i])) {
+            char heading[REPORT_HEADING];
+            report_section_heading(heading, order[i]);
+            write_heading(out, input, heading);
+            write_titles(out);
+        } else if (order[i]->batch != order[i - 1]->batch) {
+            (void)fputs("\n", out);
+        }
+        write_row(out, order[i]);
+        if (i + 1 == run->point_count || !report_same_section(order[i], order[i + 1])) {
+            write_steps(out, run, order[i]);
+        }
+    }
+    for (size_t i = 0; i < run->point_count; i++) {
+        write_reason(out, order[i]);
+    }
+    free(order);
+    if (run->point_count > 0) {
+        (void)fputs(
+            "\n  AI, bytes/s: of modelled DRAM bytes (weights and KV cache). of it: fraction "
+            "of the roof. m, k: the same call\n  without arithmetic and without memory. "
+            "-: absent; the JSON document says why.\n",
+            out);
+    }
+    return status_ok();
+}
+
+static void write_bandwidth(FILE *out, const struct result_machine *machine)
+{
+    for (size_t i = 0; i < machine->bandwidth_count; i++) {
+        const struct result_bandwidth *row = &machine->bandwidth[i];
+        char rate[REPORT_CELL];
+        char set[UNITS_TEXT];
+        report_rate_text(rate, &row->bytes_per_s, "B/s");
+        (void)fprintf(out, "  %-5s %-9s %-32s %u threads, %s in all, %s\n", row->level, row->kernel,
+                      rate, row->threads, units_format_binary(set, row->working_set_bytes),
+                      row->variant);
+    }
+}
+
+static void write_compute(FILE *out, const struct result_machine *machine)
+{
+    for (size_t i = 0; i < machine->compute_count; i++) {
+        const struct result_compute *row = &machine->compute[i];
+        char rate[REPORT_CELL];
+        char clock[UNITS_TEXT] = "clock unknown";
+        report_rate_text(rate, &row->flop_per_s, row->integer_operations ? "OP/s" : "FLOP/s");
+        if (reading_is_present(&row->core_hz)) {
+            units_format_decimal(clock, row->core_hz.value, "Hz");
+        }
+        // A library's own kernel is known by its shape, ours by its instruction.
+        const char *how = row->shape[0] == '\0' ? row->class_ : row->shape;
+        (void)fprintf(out, "  %-5s %-9s %-32s %u threads, %s, %s, %s%s\n", row->dtype, row->kind,
+                      rate, row->threads, clock, how, row->backend,
+                      row->verified ? "" : " (not verified)");
+    }
+}
+
+static void write_latency(FILE *out, const struct result_machine *machine)
+{
+    for (size_t i = 0; i < machine->latency_count; i++) {
+        const struct result_latency *row = &machine->latency[i];
+        char time[REPORT_CELL];
+        char set[UNITS_TEXT];
+        report_rate_text(time, &row->seconds, "s");
+        (void)fprintf(out, "  %-5s %-9s %-32s %s\n", row->level, "latency", time,
+                      units_format_binary(set, row->working_set_bytes));
+    }
+}
+
+static void write_facts(FILE *out, const struct report_input *input, const char *heading,
+                        const struct result_fact *facts, size_t count)
+{
+    if (count > 0) {
+        write_heading(out, input, heading);
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(out, "  %-16s %s\n", facts[i].name, facts[i].text);
+    }
+}
+
+static void write_warnings(FILE *out, const struct report_input *input,
+                           const struct result_run *run)
+{
+    if (run->warning_count > 0) {
+        write_heading(out, input, "Warnings");
+    }
+    for (size_t i = 0; i < run->warning_count; i++) {
+        const struct result_warning *warning = &run->warnings[i];
+        (void)fprintf(out, "  %s%s%s: %s\n", style(input, "\033[33m"), warning->code,
+                      style(input, "\033[0m"), warning->text);
+        if (warning->try_[0] != '\0') {
+            (void)fprintf(out, "    try: %s\n", warning->try_);
+        }
+    }
+}
+
+static struct status write_run(FILE *out, const struct report_input *input, size_t index)
+{
+    const struct result_run *run = &input->runs[index];
+    if (input->run_count > 1) {
+        write_heading(out, input, input->labels[index]);
+    }
+    TRY(write_points(out, input, run));
+    write_heading(out, input, "Ceilings (95 % interval of the median; bandwidth in user bytes)");
+    write_bandwidth(out, &run->machine);
+    write_latency(out, &run->machine);
+    write_compute(out, &run->machine);
+    write_facts(out, input, "Host", run->host, run->host_count);
+    write_facts(out, input, "Conditions", run->conditions, run->condition_count);
+    write_warnings(out, input, run);
+    if (!run->complete) {
+        write_heading(out, input, "Incomplete: the run was ended before its last point.");
+    }
+    return status_ok();
+}
+
+static struct status write_txt(FILE *out, const struct report_input *input)
+{
+    struct status drawn = report_plot_text(out, input);
+    if (drawn.code != STATUS_OK) {
+        // The tables do not need the drawing.
+        (void)fprintf(out, "(%s)\n", drawn.detail);
+    }
+    for (size_t i = 0; i < input->run_count; i++) {
+        TRY(write_run(out, input, i));
+    }
+    return status_ok();
+}
+
+const struct report_format report_txt = {
+    .name = "txt", .summary = "tables and the roofline in characters", .write = write_txt};

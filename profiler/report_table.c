@@ -1,0 +1,204 @@
+#include "profiler/report_table.h"
+
+#include "roofline/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void dash(char out[REPORT_CELL])
+{
+    memcpy(out, "-", 2);
+}
+
+static void reading_text(char out[REPORT_CELL], const struct reading *reading, const char *unit)
+{
+    char text[UNITS_TEXT];
+    double value = reading_is_present(reading) ? reading->value : (double)NAN;
+    (void)snprintf(out, REPORT_CELL, "%s", units_format_decimal(text, value, unit));
+}
+
+static void percent_text(char out[REPORT_CELL], double fraction)
+{
+    if (isfinite(fraction)) {
+        (void)snprintf(out, REPORT_CELL, "%.*f %%", fraction < 0.0995 ? 1 : 0, 100 * fraction);
+    } else {
+        dash(out);
+    }
+}
+
+static void operator_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    (void)snprintf(out, REPORT_CELL, "%s", point->operator_);
+}
+
+static void batch_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    (void)snprintf(out, REPORT_CELL, "%u", point->batch);
+}
+
+static void intensity_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    if (isfinite(point->flop_per_byte_predicted)) {
+        bool large = point->flop_per_byte_predicted >= 99.95;
+        (void)snprintf(out, REPORT_CELL, large ? "%.0f" : "%.3g", point->flop_per_byte_predicted);
+    } else {
+        dash(out);
+    }
+}
+
+static void flop_rate_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    reading_text(out, &point->flop_per_s, "");
+}
+
+static void byte_rate_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    reading_text(out, &point->bytes_per_s_modelled, "");
+}
+
+static void roof_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    (void)snprintf(out, REPORT_CELL, "%s", point->roof_name[0] == '\0' ? "-" : point->roof_name);
+}
+
+static void fraction_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    percent_text(out, reading_is_present(&point->roof_fraction) ? point->roof_fraction.value
+                                                                : (double)NAN);
+}
+
+// A point that could not be measured says so where its bound would stand.
+static void bound_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    const char *text = reading_is_present(&point->seconds)
+                           ? result_bound_name(point->bound)
+                           : absent_state_name(point->seconds.absence.state);
+    (void)snprintf(out, REPORT_CELL, "%s", text);
+}
+
+static void share_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    percent_text(out, point->time_share_fraction);
+}
+
+static void seconds_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    reading_text(out, &point->seconds, "s");
+}
+
+static void memory_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    reading_text(out, &point->memory_only_seconds, "s");
+}
+
+static void work_text(char out[REPORT_CELL], const struct result_point *point)
+{
+    reading_text(out, &point->compute_only_seconds, "s");
+}
+
+const struct report_column report_columns[] = {
+    {"operator", "part of the model's step", 9, true, operator_text},
+    {"batch", "sequences decoded or read at once", 5, false, batch_text},
+    {"AI", "predicted FLOP per byte of DRAM traffic", 6, false, intensity_text},
+    {"FLOP/s", "attained (integer OP/s where the format is an integer one)", 7, false,
+     flop_rate_text},
+    {"bytes/s", "attained, of the modelled DRAM bytes", 7, false, byte_rate_text},
+    {"roof", "the roof that the point is judged by", 14, true, roof_text},
+    {"of it", "fraction of that roof", 6, false, fraction_text},
+    {"bound", "what limits it, as far as known", 19, true, bound_text},
+    {"share", "of the step's time", 6, false, share_text},
+    {"time t", "one call", 8, false, seconds_text},
+    {"mem m", "its memory-only twin", 8, false, memory_text},
+    {"work k", "its compute-only twin", 8, false, work_text},
+    {.title = NULL}};
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_section(const struct result_point *a, const struct result_point *b)
+{
+    int order = strcmp(a->phase, b->phase);
+    order = order != 0 ? order : compare_u64(a->context, b->context);
+    order = order != 0 ? order : compare_u64(a->prompt, b->prompt);
+    return order != 0 ? order : strcmp(a->dtype, b->dtype);
+}
+
+static int compare_points(const void *left, const void *right)
+{
+    const struct result_point *a = *(const struct result_point *const *)left;
+    const struct result_point *b = *(const struct result_point *const *)right;
+    int order = compare_section(a, b);
+    order = order != 0 ? order : compare_u64(a->batch, b->batch);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+const struct result_point **report_order(const struct result_run *run)
+{
+    const struct result_point **order = calloc(run->point_count + 1, sizeof *order);
+    if (order == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < run->point_count; i++) {
+        order[i] = &run->points[i];
+    }
+    qsort(order, run->point_count, sizeof *order, compare_points);
+    return order;
+}
+
+bool report_same_section(const struct result_point *a, const struct result_point *b)
+{
+    return compare_section(a, b) == 0;
+}
+
+void report_section_heading(char out[REPORT_HEADING], const struct result_point *point)
+{
+    if (strcmp(point->phase, "prefill") == 0) {
+        (void)snprintf(out, REPORT_HEADING, "prefill of %" PRIu64 " tokens, %s", point->prompt,
+                       point->dtype);
+    } else {
+        (void)snprintf(out, REPORT_HEADING, "%s, context %" PRIu64 ", %s", point->phase,
+                       point->context, point->dtype);
+    }
+}
+
+bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
+                      const struct result_point *section)
+{
+    if (strcmp(step->phase, section->phase) != 0 || strcmp(step->dtype, section->dtype) != 0 ||
+        step->context != section->context || step->prompt != section->prompt ||
+        !reading_is_present(&step->tokens_per_s)) {
+        return false;
+    }
+    char bound[48] = "";
+    if (reading_is_present(&step->predicted_tokens_per_s)) {
+        (void)snprintf(bound, sizeof bound, " (roofs allow %.3g)",
+                       step->predicted_tokens_per_s.value);
+    }
+    (void)snprintf(out, REPORT_HEADING, "batch %u: %.3g tokens/s%s", step->batch,
+                   step->tokens_per_s.value, bound);
+    return true;
+}
+
+void report_rate_text(char out[REPORT_CELL], const struct reading *reading, const char *unit)
+{
+    char value[UNITS_TEXT];
+    char low[UNITS_TEXT];
+    char high[UNITS_TEXT];
+    if (!reading_is_present(reading)) {
+        dash(out);
+        return;
+    }
+    units_format_decimal(value, reading->value, unit);
+    if (!isfinite(reading->ci95_low) || !isfinite(reading->ci95_high)) {
+        (void)snprintf(out, REPORT_CELL, "%s", value);
+        return;
+    }
+    (void)snprintf(out, REPORT_CELL, "%.20s (%.14s .. %.14s)", value,
+                   units_format_decimal(low, reading->ci95_low, ""),
+                   units_format_decimal(high, reading->ci95_high, ""));
+}

@@ -1,0 +1,44 @@
+#ifndef PROFILER_REPORT_TABLE_H
+#define PROFILER_REPORT_TABLE_H
+
+/** The table that people read: one const list of columns, and the points in reading order. Used by
+ *  the formats txt and md; html shows the same columns. */
+
+#include "profiler/results.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { REPORT_CELL = 64, REPORT_HEADING = 128 };
+
+struct report_column {
+    const char *title;
+    const char *meaning; /**< one line, for a key below the table */
+    unsigned width;      /**< characters in a terminal */
+    bool left;           /**< aligned to the left */
+    /** The cell's text; "-" where the figure is absent. */
+    void (*text)(char out[REPORT_CELL], const struct result_point *point);
+};
+
+/** Ended by a NULL title. */
+extern const struct report_column report_columns[];
+
+/** The run's points by phase, context, prompt, dtype and batch, then as measured; an array of
+ *  point_count borrowed pointers that the caller frees. NULL if memory is short. */
+const struct result_point **report_order(const struct result_run *run);
+
+/** True if b continues a's section: the same phase, context, prompt and dtype. */
+bool report_same_section(const struct result_point *a, const struct result_point *b);
+
+/** "decode, context 512, bf16" or "prefill of 512 tokens, f32". */
+void report_section_heading(char out[REPORT_HEADING], const struct result_point *point);
+
+/** Tokens per second of a step of a section, measured and predicted: "batch 4: 98.1 tokens/s
+ *  (bound 104)". False if the run has no step there. */
+bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
+                      const struct result_point *section);
+
+/** "331 GFLOP/s" with its 95 % interval "(329..333)"; "-" if absent. */
+void report_rate_text(char out[REPORT_CELL], const struct reading *reading, const char *unit);
+
+#endif
