@@ -1,47 +1,9 @@
 // What a report shows of a ceiling.
 #include "profiler/ceiling_session.h"
+#include "profiler/host_facts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int compare_unsigned(const void *left, const void *right)
-{
-    unsigned a = *(const unsigned *)left;
-    unsigned b = *(const unsigned *)right;
-    return (a > b) - (a < b);
-}
-
-static void append_range(char *out, size_t bytes, unsigned first, unsigned last)
-{
-    size_t used = strlen(out);
-    const char *comma = used > 0 ? "," : "";
-    if (first == last) {
-        (void)snprintf(out + used, bytes - used, "%s%u", comma, first);
-    } else {
-        (void)snprintf(out + used, bytes - used, "%s%u-%u", comma, first, last);
-    }
-}
-
-static void write_cpus(char *out, size_t bytes, const struct team *team)
-{
-    unsigned cpus[MACHINE_CPUS_MAX];
-    unsigned count = team_threads(team);
-    count = count < MACHINE_CPUS_MAX ? count : MACHINE_CPUS_MAX;
-    for (unsigned i = 0; i < count; i++) {
-        cpus[i] = team_cpu(team, i);
-    }
-    qsort(cpus, count, sizeof *cpus, compare_unsigned);
-    out[0] = '\0';
-    for (unsigned i = 0; i < count;) {
-        unsigned end = i;
-        while (end + 1 < count && cpus[end + 1] == cpus[end] + 1) {
-            end++;
-        }
-        append_range(out, bytes, cpus[i], cpus[end]);
-        i = end + 1;
-    }
-}
 
 static struct reading not_measured(void)
 {
@@ -59,7 +21,7 @@ void ceiling_describe_stream(struct result_bandwidth *out, struct ceilings *sess
     (void)snprintf(out->kernel, sizeof out->kernel, "%s", ceiling->stream->kernel);
     (void)snprintf(out->variant, sizeof out->variant, "%s", ceiling->stream->variant);
     (void)snprintf(out->placement, sizeof out->placement, "local");
-    write_cpus(out->cpus, sizeof out->cpus, session->team);
+    (void)host_cpu_list(out->cpus, sizeof out->cpus, session->team);
     out->threads = session->threads;
     out->working_set_bytes = ceiling->working_set_bytes;
     out->page_bytes = session->page_bytes;

@@ -1,0 +1,135 @@
+#include "profiler/latency.h"
+
+#include "profiler/clock.h"
+#include "workloads/chase.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    PATH_LINES_MEMORY = 1 << 15, // 2 MiB of lines, some milliseconds of misses
+    PATH_STEPS_CACHE = 1 << 18,
+    LOADER_BLOCK = 64 * STREAM_BLOCK // between two looks at the flag
+};
+
+// One sample: what the threads share. Counts are written by one thread each.
+struct chase_run {
+    const struct latency_place *place;
+    size_t share_bytes;
+    void *start;
+    uint64_t steps;
+    unsigned loaders;
+    unsigned pause;
+    _Atomic bool done;
+    _Atomic uint64_t loaded_bytes;
+    double seconds; // of the chase, by the first thread's clock
+    void *end;
+};
+
+static double *share_of(const struct chase_run *run, unsigned thread)
+{
+    return (double *)(void *)(run->place->arena->base + thread * run->share_bytes);
+}
+
+static void load_block(const struct chase_run *run, unsigned thread, size_t offset, size_t bytes)
+{
+    struct stream_slice slice = {
+        .to = share_of(run, thread) + offset / sizeof(double), .bytes = bytes, .passes = 1};
+    run->place->sweeper->run(&slice);
+    __asm__ volatile("" : : "r"(slice.sink));
+}
+
+static void sweep(void *context, unsigned thread, unsigned threads)
+{
+    const struct chase_run *run = context;
+    (void)threads;
+    load_block(run, thread, 0, run->share_bytes);
+}
+
+static void rest(unsigned turns)
+{
+    for (unsigned i = 0; i < turns; i++) {
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+static void load_until_done(struct chase_run *run, unsigned thread)
+{
+    size_t blocks = run->share_bytes / LOADER_BLOCK;
+    uint64_t bytes = 0;
+    for (size_t i = 0; blocks > 0 && !atomic_load_explicit(&run->done, memory_order_relaxed); i++) {
+        load_block(run, thread, i % blocks * LOADER_BLOCK, LOADER_BLOCK);
+        bytes += LOADER_BLOCK;
+        rest(run->pause);
+    }
+    atomic_fetch_add(&run->loaded_bytes, bytes);
+}
+
+static void chase_or_load(void *context, unsigned thread, unsigned threads)
+{
+    struct chase_run *run = context;
+    (void)threads;
+    if (thread == 0) {
+        double begin = clock_seconds();
+        run->end = chase_follow(run->start, run->steps);
+        run->seconds = clock_seconds() - begin;
+        atomic_store(&run->done, true);
+    } else if (thread <= run->loaders) {
+        load_until_done(run, thread);
+    }
+}
+
+static void prepare(struct chase_run *run, const struct latency_place *place, unsigned loaders,
+                    unsigned pause)
+{
+    unsigned threads = team_threads(place->team);
+    size_t placed = 0;
+    memset(run, 0, sizeof *run);
+    run->place = place;
+    run->loaders = loaders;
+    run->pause = pause;
+    run->share_bytes = place->arena->bytes / threads / STREAM_BLOCK * STREAM_BLOCK;
+    size_t room = loaders > 0 ? run->share_bytes : place->arena->bytes;
+    size_t bytes = place->working_set_bytes < room ? (size_t)place->working_set_bytes : room;
+    size_t lines = place->memory ? (size_t)PATH_LINES_MEMORY : SIZE_MAX;
+    run->start = chase_build(&placed, place->arena->base, bytes, lines);
+    run->steps = place->memory ? placed : PATH_STEPS_CACHE;
+    run->steps = run->steps > 2 * placed || place->memory ? run->steps : 2 * placed;
+}
+
+static void take_sample(struct chase_run *run)
+{
+    atomic_store(&run->done, false);
+    atomic_store(&run->loaded_bytes, 0);
+    if (run->place->memory) {
+        team_run(run->place->team, (struct team_body){sweep, run});
+    }
+    team_run(run->place->team, (struct team_body){chase_or_load, run});
+}
+
+void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
+                         const struct latency_place *place, unsigned loaders, unsigned pause,
+                         unsigned n)
+{
+    double latencies[READING_SAMPLES_MAX];
+    double rates[READING_SAMPLES_MAX];
+    struct chase_run run;
+    assert(loaders < team_threads(place->team));
+    prepare(&run, place, loaders, pause);
+    n = n < READING_SAMPLES_MAX ? n : READING_SAMPLES_MAX;
+    take_sample(&run); // not counted: pages and clock settle
+    for (unsigned i = 0; i < n; i++) {
+        take_sample(&run);
+        latencies[i] = run.seconds / (double)run.steps;
+        rates[i] = (double)atomic_load(&run.loaded_bytes) / run.seconds;
+    }
+    *seconds = reading_of_samples(latencies, n, BETTER_LOWER, ORIGIN_TIMED);
+    *bytes_per_s = reading_of_samples(rates, n, BETTER_HIGHER, ORIGIN_TIMED);
+}
+
+void latency_read(struct reading *out, const struct latency_place *place, unsigned n)
+{
+    struct reading none;
+    latency_read_loaded(out, &none, place, 0, 0, n);
+}

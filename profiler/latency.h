@@ -1,0 +1,31 @@
+#ifndef PROFILER_LATENCY_H
+#define PROFILER_LATENCY_H
+
+/** Latency of one dependent load, alone and while other threads load the memory. The first thread
+ *  of the team follows the pointers; the arena is overwritten where the path lies (the first
+ *  thread's share). */
+
+#include "profiler/team.h"
+#include "roofline/reading.h"
+#include "workloads/arena.h"
+#include "workloads/ceiling_kernel.h"
+
+struct latency_place {
+    struct team *team;
+    const struct arena *arena;           /**< written before; shared out evenly over the threads */
+    const struct stream_kernel *sweeper; /**< a load kernel: evicts the path, loads the memory */
+    uint64_t working_set_bytes;          /**< that the path is scattered over: at most the arena or,
+                                              loaded, the first thread's share */
+    bool memory; /**< DRAM: the path is evicted by a sweep over the arena before each sample */
+};
+
+/** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX). */
+void latency_read(struct reading *out, const struct latency_place *place, unsigned n);
+
+/** The same while `loaders` other threads (1 .. threads - 1) read their shares, resting between
+ *  blocks for pause turns of an empty loop (0: at full speed). bytes_per_s is what they read. */
+void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
+                         const struct latency_place *place, unsigned loaders, unsigned pause,
+                         unsigned n);
+
+#endif
