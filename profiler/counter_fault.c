@@ -64,8 +64,13 @@ enum counter_fault counter_fault_of_running(double running_fraction)
 struct absence counter_fault_absence(enum counter_fault fault, const char *what, const char *advice)
 {
     char text[sizeof((struct absence *)NULL)->text];
-    (void)snprintf(text, sizeof text, "%s%s%s", what, what[0] == '\0' ? "" : ": ",
-                   rows[fault].text);
+    if (what[0] == '\0') {
+        (void)snprintf(text, sizeof text, "%s", rows[fault].text);
+    } else if (fault == FAULT_NO_EVENT) {
+        (void)snprintf(text, sizeof text, "%s", what); // the family's own reason
+    } else {
+        (void)snprintf(text, sizeof text, "%s (%s)", rows[fault].text, what);
+    }
     return reading_absent(rows[fault].state, text, advice).absence;
 }
 

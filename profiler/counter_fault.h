@@ -38,8 +38,9 @@ enum counter_fault counter_fault_of_errno(int error);
 /** FAULT_NONE, FAULT_RAN_LITTLE or FAULT_NEVER_RAN for a fraction of time that a counter ran. */
 enum counter_fault counter_fault_of_running(double running_fraction);
 
-/** The absence that the contract prescribes. what names the event or metric in the text; advice
- *  becomes its "try" unless it is NULL. fault is not FAULT_NONE. */
+/** The absence that the contract prescribes. what, the event and what was said of it, follows the
+ *  reason in brackets ("" for nothing; for FAULT_NO_EVENT it is the reason); advice becomes its
+ *  "try" unless it is NULL. fault is not FAULT_NONE. */
 struct absence counter_fault_absence(enum counter_fault fault, const char *what,
                                      const char *advice);
 

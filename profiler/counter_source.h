@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { COUNTER_NAME = 160, COUNTER_EVENTS_MAX = 32, COUNTER_DETAIL = 128 };
+enum { COUNTER_NAME = 160, COUNTER_EVENTS_MAX = 64, COUNTER_DETAIL = 128 };
 
 /** An event made concrete for this machine: what a source opens. */
 struct counter_event {

@@ -29,13 +29,21 @@ static bool match_is(const struct event_match *match, const struct machine *mach
            machine->stepping >= match->stepping_first && machine->stepping <= match->stepping_last;
 }
 
+bool event_table_matches(const struct event_table *table, const struct machine *machine)
+{
+    for (const struct event_match *m = table->matches; m->vendor != NULL; m++) {
+        if (match_is(m, machine)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const struct event_table *event_table_find(const struct machine *machine)
 {
     for (size_t i = 0; tables[i] != NULL; i++) {
-        for (const struct event_match *m = tables[i]->matches; m->vendor != NULL; m++) {
-            if (match_is(m, machine)) {
-                return tables[i];
-            }
+        if (event_table_matches(tables[i], machine)) {
+            return tables[i];
         }
     }
     return &event_table_generic;

@@ -21,7 +21,7 @@ enum {
     EVENT_TYPE_NONE = 0x10001   /**< only PAPI knows it */
 };
 
-enum { EVENT_RANKS_MAX = 6 };
+enum { EVENT_RANKS_MAX = 6, COUNTER_EVENT_TEXT = 100 /* longest name or terms */ };
 
 /** Known work that an event must count, for rows whose metric is a flop_*. */
 #define WORK_F64                                                                         \
@@ -87,6 +87,9 @@ const struct event_table *const *event_tables(void);
 
 /** True for the table that event_table_find() gives to CPUs that no other table is for. */
 bool event_table_is_generic(const struct event_table *table);
+
+/** True if one of the table's matches is the machine. */
+bool event_table_matches(const struct event_table *table, const struct machine *machine);
 
 /** True if the row counts everything that uses its part of the machine. */
 enum metric_scope event_row_scope(const struct event_row *row);

@@ -9,16 +9,17 @@ static const struct event_row rows[] = {
     {FLOP_ROW(METRIC_FLOP_F32, "FP_SCALE_OPS_SPEC", 0x80c0, 1, WORK_SVE), .per_vector = true},
     {CORE_ROW(METRIC_MEMORY_STALL_CYCLES, 0, "STALL_BACKEND_MEM", 0x4005, 1)},
     {CORE_ROW(METRIC_INSTRUCTIONS, 0, "INST_RETIRED", 0x8, 1)},
-    {CORE_ROW(METRIC_L1_L2_BYTES, 0, "L1D_CACHE_REFILL", 0x3, LINE)},
+    {CORE_ROW(METRIC_L1_L2_BYTES, 0, "L1D_CACHE_REFILL", 0x3, LINE), .work = KNOWN_BIT(KNOWN_READ)},
     {CORE_ROW(METRIC_L2_L3_BYTES, 0, "L2D_CACHE_REFILL", 0x17, LINE),
-     .note = "lines into L2, and dirty lines out of it"},
+     .note = "lines into L2, and dirty lines out of it", .work = KNOWN_BIT(KNOWN_READ)},
     {CORE_ROW(METRIC_L2_L3_BYTES, 0, "L2D_CACHE_WB", 0x18, LINE)},
     // Requests of the mesh to its memory controllers, retries taken off; bare metal only on AWS.
     {SYSFS_ROW(METRIC_DRAM_READ_BYTES, 0, "arm_cmn_*", "hnf_mc_reqs", LINE),
-     .note = "reads and writes together"},
+     .note = "reads and writes together", .work = KNOWN_BIT(KNOWN_READ)},
     {SYSFS_ROW(METRIC_DRAM_READ_BYTES, 0, "arm_cmn_*", "hnf_mc_retries", -LINE)},
     {CORE_ROW(METRIC_DRAM_READ_BYTES, 1, "LL_CACHE_MISS_RD", 0x37, LINE),
-     .note = "reads served from beyond the last level that the core sees; no write-backs"},
+     .note = "reads served from beyond the last level that the core sees; no write-backs",
+     .work = KNOWN_BIT(KNOWN_READ)},
     {CORE_ROW(METRIC_TLB_MISS, 0, "DTLB_WALK", 0x34, 1)},
 };
 

@@ -2,10 +2,12 @@
 // precision; bfloat16 dot products can be told apart.
 #include "profiler/events/rows.h"
 
-#define STATION(CODE, UMASK) "event=" CODE ",umask=" UMASK
-#define STATION_ROW(METRIC, CODE, UMASK)                           \
-    {                                                              \
-        SYSFS_ROW(METRIC, 1, "amd_df", STATION(CODE, UMASK), LINE) \
+#define STATION_WORK(METRIC) \
+    KNOWN_BIT((METRIC) == METRIC_DRAM_READ_BYTES ? KNOWN_READ : KNOWN_WRITE)
+#define STATION_ROW(METRIC, CODE, UMASK)                                     \
+    {                                                                        \
+        SYSFS_ROW(METRIC, 1, "amd_df", "event=" CODE ",umask=" UMASK, LINE), \
+            .work = STATION_WORK(METRIC)                                     \
     }
 // The twelve coherent stations of a socket's memory channels.
 #define STATION_ROWS(METRIC, UMASK)                                               \
@@ -30,12 +32,15 @@ static const struct event_row rows[] = {
     {CORE_ROW(METRIC_L2_L3_BYTES, 0, "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_C",
               0x864, LINE),
      .note = "demand lines into L2; its prefetches and lines out of it are not in it"},
-    {SYSFS_ROW(METRIC_DRAM_READ_BYTES, 0, "amd_umc_*", "event=0x0a,rdwrmask=1", LINE)},
+    {SYSFS_ROW(METRIC_DRAM_READ_BYTES, 0, "amd_umc_*", "event=0x0a,rdwrmask=1", LINE),
+     .work = KNOWN_BIT(KNOWN_READ)},
     STATION_ROWS(METRIC_DRAM_READ_BYTES, "0x7fe"),
     {CORE_ROW(METRIC_DRAM_READ_BYTES, 2,
               "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR", 0x4844, LINE),
-     .note = "fills of L1 from memory; L2 prefetches and write-backs are not in it"},
-    {SYSFS_ROW(METRIC_DRAM_WRITE_BYTES, 0, "amd_umc_*", "event=0x0a,rdwrmask=2", LINE)},
+     .note = "fills of L1 from memory; L2 prefetches and write-backs are not in it",
+     .work = KNOWN_BIT(KNOWN_READ)},
+    {SYSFS_ROW(METRIC_DRAM_WRITE_BYTES, 0, "amd_umc_*", "event=0x0a,rdwrmask=2", LINE),
+     .work = KNOWN_BIT(KNOWN_WRITE)},
     STATION_ROWS(METRIC_DRAM_WRITE_BYTES, "0x7ff"),
     {CORE_ROW(METRIC_MEMORY_STALL_CYCLES, 0, "CYCLES_NO_RETIRE:NOT_COMPLETE_MISSING_LOAD", 0xa2d6,
               1),
