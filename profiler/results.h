@@ -55,7 +55,8 @@ struct result_counter {
     char scope[8];  /**< thread system */
     char source[8]; /**< papi perf replay */
     char events[RESULT_TEXT];
-    double running_fraction; /**< NaN if not known */
+    double running_fraction;    /**< NaN if not known */
+    double background_fraction; /**< share of others: taken off traffic, contained in energy */
 };
 
 enum { RESULT_COUNTERS_MAX = 16 };

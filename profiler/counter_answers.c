@@ -1,0 +1,167 @@
+// What a session answers when it is asked for its counts.
+#include "profiler/counter_session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void counter_session_reset(struct counter_session *session)
+{
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        session->metrics[m] =
+            (struct session_metric){.fault = FAULT_NONE, .running_fraction = (double)NAN};
+    }
+}
+
+bool counter_session_counts(const struct counter_session *session)
+{
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        if (session->plan.metrics[m].fault == FAULT_NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t counter_session_passes(const struct counter_session *session)
+{
+    size_t threads = session->plan.thread_count;
+    size_t system = session->plan.system_count;
+    return threads > system ? threads : system;
+}
+
+const struct event_table *counter_session_table(const struct counter_session *session)
+{
+    return session->table;
+}
+
+const struct certificate_entry *counter_session_certificate(size_t *count,
+                                                            const struct counter_session *session)
+{
+    *count = session->certificate.count;
+    return session->certificate.entries;
+}
+
+// Names of a metric's rows at the rank in use, each with its PMU and weight.
+static void list_events(char *out, size_t size, const struct event_table *table, enum metric metric,
+                        unsigned rank)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < table->row_count; i++) {
+        const struct event_row *row = &table->rows[i];
+        if (row->metric != metric || row->rank != rank) {
+            continue;
+        }
+        const char *name = row->terms != NULL ? row->terms : row->event != NULL ? row->event : "";
+        int length = snprintf(out + used, size - used, "%s%s%s%s%s", used > 0 ? " + " : "",
+                              row->pmu != NULL ? row->pmu : "", row->pmu != NULL ? "/" : "", name,
+                              row->pmu != NULL ? "/" : "");
+        if (length < 0 || (size_t)length >= size - used) {
+            (void)snprintf(out + (size > 4 ? size - 4 : 0), 4, "...");
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
+static struct reading absent_metric(const struct counter_session *session, enum metric metric,
+                                    enum counter_fault fault)
+{
+    const struct metric_plan *plan = &session->plan.metrics[metric];
+    char advice[COUNTER_ADVICE];
+    (void)counter_advice(advice, fault,
+                         plan->fault == FAULT_NONE ? plan->scope : metric_row(metric)->scope,
+                         &session->surroundings);
+    struct absence absence =
+        counter_fault_absence(fault, plan->fault == FAULT_NONE ? "" : plan->what, advice);
+    return reading_absent(absence.state, absence.text, absence.try_);
+}
+
+void counter_session_read(struct result_counter *out, const struct counter_session *session,
+                          enum metric metric)
+{
+    const struct metric_plan *plan = &session->plan.metrics[metric];
+    const struct session_metric *measured = &session->metrics[metric];
+    enum counter_fault fault = plan->fault != FAULT_NONE ? plan->fault : measured->fault;
+    *out = (struct result_counter){.metric = metric_row(metric)->name,
+                                   .running_fraction = (double)NAN};
+    (void)snprintf(
+        out->scope, sizeof out->scope, "%s",
+        metric_scope_name(plan->fault == FAULT_NONE ? plan->scope : metric_row(metric)->scope));
+    if (plan->fault == FAULT_NONE) {
+        (void)snprintf(out->source, sizeof out->source, "%s", plan->source->name);
+        list_events(out->events, sizeof out->events, session->table, metric, plan->rank);
+        out->running_fraction = measured->running_fraction;
+    }
+    if (fault != FAULT_NONE) {
+        out->value = absent_metric(session, metric, fault);
+    } else if (measured->n == 0) {
+        out->value = reading_absent(ABSENT_NOT_ASKED, "nothing was measured yet", NULL);
+    } else {
+        out->value = reading_of_samples(measured->samples, measured->n, metric_row(metric)->better,
+                                        ORIGIN_COUNTED);
+        out->background_fraction = measured->background_fraction;
+    }
+}
+
+static void add_reading(struct reading *sum, const struct reading *part)
+{
+    for (size_t i = 0; i < sum->n && i < part->n; i++) {
+        sum->samples[i] += part->samples[i];
+    }
+    sum->n = part->n < sum->n ? part->n : sum->n;
+}
+
+// Sum over metrics, sample by sample; absent if a metric that the family counts is absent.
+static void sum_metrics(struct reading *out, const struct counter_session *session,
+                        const enum metric *metrics, size_t count, enum better better)
+{
+    struct result_counter counter;
+    bool any = false;
+    *out = reading_absent(ABSENT_UNSUPPORTED, "this CPU family counts none of them", NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (session->table->absent[metrics[i]] != NULL) {
+            continue;
+        }
+        counter_session_read(&counter, session, metrics[i]);
+        if (!reading_is_present(&counter.value)) {
+            *out = counter.value;
+            return;
+        }
+        if (any) {
+            add_reading(out, &counter.value);
+        } else {
+            *out = counter.value;
+            any = true;
+        }
+    }
+    if (any) {
+        *out = reading_of_samples(out->samples, out->n, better, ORIGIN_COUNTED);
+    }
+}
+
+void counter_session_flop(struct reading *out, const struct counter_session *session)
+{
+    static const enum metric metrics[] = {METRIC_FLOP_F64, METRIC_FLOP_F32, METRIC_FLOP_F16,
+                                          METRIC_FLOP_BF16};
+    sum_metrics(out, session, metrics, sizeof metrics / sizeof *metrics, BETTER_HIGHER);
+}
+
+void counter_session_dram_bytes(struct reading *out, const char **place,
+                                const struct counter_session *session)
+{
+    static const enum metric both[] = {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES};
+    const struct metric_plan *reads = &session->plan.metrics[METRIC_DRAM_READ_BYTES];
+    const struct metric_plan *writes = &session->plan.metrics[METRIC_DRAM_WRITE_BYTES];
+    *place = "none";
+    sum_metrics(out, session, both, 2, BETTER_LOWER);
+    if (!reading_is_present(out) && writes->fault != FAULT_NONE &&
+        session->table->absent[METRIC_DRAM_WRITE_BYTES] == NULL) {
+        // Reads alone are still the greater part of inference, and say so by their place.
+        sum_metrics(out, session, both, 1, BETTER_LOWER);
+    }
+    if (reading_is_present(out)) {
+        *place = reads->scope == SCOPE_SYSTEM ? "uncore" : "core";
+    }
+}

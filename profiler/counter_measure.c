@@ -1,0 +1,362 @@
+#include "profiler/clock.h"
+#include "profiler/counter_interval.h"
+#include "profiler/counter_session.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+enum { GUARD_ROUNDS = 20000, BACKGROUND_NS = 2000000 };
+
+// Guards of the same loop differ by what starting and stopping costs, no more.
+static const double guard_tolerance_fraction = 0.01;
+static const double guard_tolerance = 3000;
+
+static const struct counter_set *current_set(const struct counter_session *session)
+{
+    return &session->plan.thread_sets[session->set];
+}
+
+static struct session_group *group_of(const struct counter_session *session, unsigned thread)
+{
+    return &session->groups[session->set * session->threads + thread];
+}
+
+// Before the work, outside of every clock: remembers where the counters stand.
+static void arm(void *context, unsigned thread, unsigned threads)
+{
+    (void)threads;
+    struct counter_session *session = context;
+    struct session_thread *mine = &session->scratch[thread];
+    const struct session_group *group = group_of(session, thread);
+    const struct counter_source *source = current_set(session)->opened->source;
+    mine->before = (struct counter_values){.value = {0}};
+    mine->after = (struct counter_values){.value = {0}};
+    mine->fault = group->fault;
+    if (mine->fault == FAULT_NONE && !source->counts_from_start) {
+        mine->fault = source->read(&mine->before, group->group);
+    }
+    mine->first_cpu = sched_getcpu();
+}
+
+static void collect(void *context, unsigned thread, unsigned threads)
+{
+    (void)threads;
+    struct counter_session *session = context;
+    struct session_thread *mine = &session->scratch[thread];
+    mine->last_cpu = sched_getcpu();
+    if (mine->fault == FAULT_NONE) {
+        mine->fault = current_set(session)->opened->source->read(&mine->after,
+                                                                 group_of(session, thread)->group);
+    }
+}
+
+static void start(void *context, unsigned thread)
+{
+    struct counter_session *session = context;
+    struct session_thread *mine = &session->scratch[thread];
+    if (mine->fault == FAULT_NONE) {
+        mine->fault = current_set(session)->opened->source->start(group_of(session, thread)->group);
+    }
+}
+
+static void stop(void *context, unsigned thread)
+{
+    struct counter_session *session = context;
+    struct session_thread *mine = &session->scratch[thread];
+    if (mine->fault == FAULT_NONE) {
+        mine->fault = current_set(session)->opened->source->stop(group_of(session, thread)->group);
+    }
+}
+
+static void start_body(void *context, unsigned thread, unsigned threads)
+{
+    (void)threads;
+    start(context, thread);
+}
+
+static void stop_body(void *context, unsigned thread, unsigned threads)
+{
+    (void)threads;
+    stop(context, thread);
+}
+
+static void guard_loop(void *context, unsigned thread, unsigned threads)
+{
+    (void)threads;
+    char name[16] = "";
+    (void)pthread_getname_np(pthread_self(), name, sizeof name);
+    (void)pthread_setname_np(pthread_self(), known_work_name(KNOWN_LOOP));
+    start(context, thread);
+    known_work_run(KNOWN_LOOP, GUARD_ROUNDS, NULL);
+    stop(context, thread);
+    (void)pthread_setname_np(pthread_self(), name);
+}
+
+static double guard_count(const struct counter_session *session, unsigned thread)
+{
+    const struct session_thread *its = &session->scratch[thread];
+    struct counter_interval interval;
+    counter_interval_of(&interval, current_set(session)->events, 1, &its->before, &its->after);
+    return its->fault == FAULT_NONE && interval.fault[0] == FAULT_NONE ? interval.count[0]
+                                                                       : (double)NAN;
+}
+
+// A thread whose set failed has its own fault already; the others must agree with each other.
+static enum counter_fault compare_guards(const struct counter_session *session)
+{
+    double first = (double)NAN;
+    for (unsigned t = 0; t < session->threads; t++) {
+        double count = guard_count(session, t);
+        if (isnan(first)) {
+            first = count;
+        } else if (fabs(count - first) > guard_tolerance + guard_tolerance_fraction * first) {
+            return FAULT_GUARDS;
+        }
+    }
+    return first > 0 || isnan(first) ? FAULT_NONE : FAULT_GUARDS;
+}
+
+void counter_session_check_guards(struct counter_session *session)
+{
+    for (session->set = 0; session->set < session->plan.thread_count; session->set++) {
+        if (!current_set(session)->guarded) {
+            continue;
+        }
+        team_run(session->team, (struct team_body){arm, session});
+        team_run(session->team, (struct team_body){guard_loop, session});
+        team_run(session->team, (struct team_body){collect, session});
+        session->set_faults[session->set] = compare_guards(session);
+    }
+    session->set = 0;
+}
+
+static void add(struct counter_session *session, const struct counter_event *event, double count,
+                double running_fraction, enum counter_fault fault)
+{
+    struct session_metric *metric = &session->metrics[event->row->metric];
+    metric->total += count * event->weight;
+    metric->fault = counter_fault_worse(metric->fault, fault);
+    if (!isnan(running_fraction) && !(metric->running_fraction <= running_fraction)) {
+        metric->running_fraction = running_fraction;
+    }
+}
+
+static int kind_of(const struct machine *machine, int cpu)
+{
+    for (size_t i = 0; i < machine->usable_count; i++) {
+        if (machine->usable[i].os_index == (unsigned)cpu) {
+            return (int)machine->usable[i].kind;
+        }
+    }
+    return -1;
+}
+
+static bool changed_kind(const struct machine *machine, const struct session_thread *its)
+{
+    return machine->core_kind_count > 1 &&
+           kind_of(machine, its->first_cpu) != kind_of(machine, its->last_cpu);
+}
+
+// The guard is the metric `instructions` in the first set, and only there.
+static void add_thread(struct counter_session *session, unsigned thread)
+{
+    const struct counter_set *set = current_set(session);
+    const struct session_thread *its = &session->scratch[thread];
+    struct counter_interval interval = {.count = {0}};
+    counter_interval_of(&interval, set->events, set->count, &its->before, &its->after);
+    enum counter_fault fault = counter_fault_worse(its->fault, session->set_faults[session->set]);
+    if (fault == FAULT_NONE && set->guarded && interval.fault[0] == FAULT_NONE &&
+        !(interval.count[0] > 0)) {
+        fault = FAULT_GUARDS;
+    }
+    if (changed_kind(session->machine, its)) {
+        fault = FAULT_MIGRATED;
+    }
+    for (size_t i = set->guarded && session->set > 0 ? 1 : 0; i < set->count; i++) {
+        add(session, &set->events[i], interval.count[i], interval.running_fraction[i],
+            counter_fault_worse(fault, interval.fault[i]));
+    }
+}
+
+/** A counted stretch of a system set. */
+struct stretch {
+    enum counter_fault fault;
+    double seconds;
+    struct counter_interval interval;
+};
+
+static enum counter_fault begin_stretch(struct counter_values *before, double *began,
+                                        const struct counter_set *set,
+                                        const struct session_group *group)
+{
+    const struct counter_source *source = set->opened->source;
+    *before = (struct counter_values){.value = {0}};
+    enum counter_fault fault = group->fault;
+    if (fault == FAULT_NONE && !source->counts_from_start) {
+        fault = source->read(before, group->group);
+    }
+    if (fault == FAULT_NONE) {
+        fault = source->start(group->group);
+    }
+    *began = clock_seconds();
+    return fault;
+}
+
+static void end_stretch(struct stretch *out, const struct counter_set *set,
+                        const struct session_group *group, enum counter_fault fault,
+                        const struct counter_values *before, double began)
+{
+    struct counter_values after = {.value = {0}};
+    out->seconds = clock_seconds() - began;
+    if (fault == FAULT_NONE) {
+        fault = set->opened->source->stop(group->group);
+    }
+    if (fault == FAULT_NONE) {
+        fault = set->opened->source->read(&after, group->group);
+    }
+    out->fault = fault;
+    out->interval = (struct counter_interval){.count = {0}};
+    if (fault == FAULT_NONE) {
+        counter_interval_of(&out->interval, set->events, set->count, before, &after);
+    }
+}
+
+// What the box counts while this program does nothing.
+static void count_idle(struct stretch *out, const struct counter_set *set,
+                       const struct session_group *group)
+{
+    struct counter_values before;
+    double began = 0;
+    enum counter_fault fault = begin_stretch(&before, &began, set, group);
+    const struct timespec pause = {.tv_nsec = BACKGROUND_NS};
+    (void)nanosleep(&pause, NULL);
+    end_stretch(out, set, group, fault, &before, began);
+}
+
+static bool is_energy(enum metric metric)
+{
+    return metric == METRIC_PACKAGE_JOULES || metric == METRIC_DRAM_JOULES;
+}
+
+// Traffic of others is taken off; idle energy is part of the energy and only stated.
+static void add_system(struct counter_session *session, const struct counter_set *set,
+                       const struct stretch *work, const struct stretch *first,
+                       const struct stretch *last)
+{
+    double idle_seconds = first->seconds + last->seconds;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct counter_event *event = &set->events[i];
+        double idle =
+            (first->interval.count[i] + last->interval.count[i]) / idle_seconds * work->seconds;
+        bool taken_off = !is_energy(event->row->metric) && first->fault == FAULT_NONE &&
+                         last->fault == FAULT_NONE;
+        double count = work->interval.count[i] - (taken_off ? nearbyint(idle) : 0);
+        add(session, event, count, work->interval.running_fraction[i],
+            counter_fault_worse(work->fault, work->interval.fault[i]));
+        session->metrics[event->row->metric].background += idle * event->weight;
+    }
+}
+
+/** The work that a measurement repeats: a team's body, or a call with threads of its own. */
+struct work {
+    struct team_body body;
+    void (*call)(void *context);
+    void *context;
+};
+
+static void run_work(struct counter_session *session, const struct work *work, bool counted)
+{
+    struct team_sample sample;
+    if (work->call != NULL) {
+        if (counted) {
+            team_run(session->team, (struct team_body){start_body, session});
+        }
+        work->call(work->context);
+        if (counted) {
+            team_run(session->team, (struct team_body){stop_body, session});
+        }
+    } else if (counted) {
+        team_time_probed(&sample, session->team, work->body,
+                         (struct team_probe){.start = start, .stop = stop, .context = session});
+    } else {
+        team_run(session->team, work->body);
+    }
+}
+
+static void measure_threads(struct counter_session *session, const struct work *work)
+{
+    bool counted = session->set < session->plan.thread_count;
+    if (counted) {
+        team_run(session->team, (struct team_body){arm, session});
+    }
+    run_work(session, work, counted);
+    if (counted) {
+        team_run(session->team, (struct team_body){collect, session});
+    }
+    for (unsigned t = 0; counted && t < session->threads; t++) {
+        add_thread(session, t);
+    }
+}
+
+static void measure_pass(struct counter_session *session, const struct work *work)
+{
+    if (session->set >= session->plan.system_count) {
+        measure_threads(session, work);
+        return;
+    }
+    const struct counter_set *set = &session->plan.system_sets[session->set];
+    const struct session_group *group = &session->system_groups[session->set];
+    struct stretch first;
+    struct stretch last;
+    struct stretch counted;
+    struct counter_values before;
+    double began = 0;
+    count_idle(&first, set, group);
+    enum counter_fault fault = begin_stretch(&before, &began, set, group);
+    measure_threads(session, work);
+    end_stretch(&counted, set, group, fault, &before, began);
+    count_idle(&last, set, group);
+    add_system(session, set, &counted, &first, &last);
+}
+
+static void keep_sample(struct session_metric *metric, bool energy, double calls)
+{
+    if (metric->n == READING_SAMPLES_MAX) {
+        return;
+    }
+    // Less than the background is nothing that this program moved.
+    double total = metric->total > 0 ? metric->total : 0;
+    double seen = energy ? total : total + metric->background;
+    metric->samples[metric->n++] = total / calls;
+    metric->background_fraction = seen > 0 ? metric->background / seen : 0;
+}
+
+static void measure(struct counter_session *session, const struct work *work, double calls)
+{
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        session->metrics[m].total = 0;
+        session->metrics[m].background = 0;
+    }
+    for (session->set = 0; session->set < counter_session_passes(session); session->set++) {
+        measure_pass(session, work);
+    }
+    session->set = 0;
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        if (session->plan.metrics[m].fault == FAULT_NONE) {
+            keep_sample(&session->metrics[m], is_energy((enum metric)m), calls);
+        }
+    }
+}
+
+void counter_session_measure(struct counter_session *session, struct team_body body, double calls)
+{
+    measure(session, &(struct work){.body = body}, calls);
+}
+
+void counter_session_measure_call(struct counter_session *session, void (*call)(void *context),
+                                  void *context, double calls)
+{
+    measure(session, &(struct work){.call = call, .context = context}, calls);
+}

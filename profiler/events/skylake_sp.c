@@ -1,0 +1,43 @@
+// Intel Skylake-SP, Cascade Lake, Cooper Lake.
+#include "profiler/events/rows.h"
+
+static const struct event_row rows[] = {
+    INTEL_CLOCK_ROWS,
+    INTEL_F64_ROWS_TO_256,
+    INTEL_F32_ROWS_TO_256,
+    INTEL_512_ROWS,
+    {CORE_ROW(METRIC_L1_L2_BYTES, 0, "L1D:REPLACEMENT", 0x151, LINE),
+     .work = KNOWN_BIT(KNOWN_READ)},
+    {CORE_ROW(METRIC_L2_L3_BYTES, 0, "L2_LINES_IN:ALL", 0x1ff1, LINE), .note = LINES_IN_NOTE,
+     .work = KNOWN_BIT(KNOWN_READ)},
+    {CORE_ROW(METRIC_L2_L3_BYTES, 0, "L2_LINES_OUT:NON_SILENT", 0x2f2, LINE)},
+    {BOX_ROW(METRIC_DRAM_READ_BYTES, 0, "uncore_imc_*", 0x304, LINE), .event = "UNC_M_CAS_COUNT:RD",
+     .papi_pmu = "skx_unc_imc*", .work = KNOWN_BIT(KNOWN_READ)},
+    {CORE_ROW(METRIC_DRAM_READ_BYTES, 1, "OFFCORE_RESPONSE_0:ANY_DATA:L3_MISS", 0x1b7, LINE),
+     .config1 = 0x3f840005b3, .note = FILLS_NOTE, .work = KNOWN_BIT(KNOWN_READ)},
+    {BOX_ROW(METRIC_DRAM_WRITE_BYTES, 0, "uncore_imc_*", 0xc04, LINE),
+     .event = "UNC_M_CAS_COUNT:WR", .papi_pmu = "skx_unc_imc*", .work = KNOWN_BIT(KNOWN_WRITE)},
+    {CORE_ROW(METRIC_MEMORY_STALL_CYCLES, 0, "CYCLE_ACTIVITY:STALLS_MEM_ANY", 0x140014a3, 1),
+     .note = "stalls with a load outstanding"},
+    {CORE_ROW(METRIC_TLB_MISS, 0, "DTLB_LOAD_MISSES:WALK_COMPLETED", 0xe08, 1)},
+    {CORE_ROW(METRIC_TLB_MISS, 0, "DTLB_STORE_MISSES:WALK_COMPLETED", 0xe49, 1)},
+    {CORE_ROW(METRIC_PAGE_WALK_CYCLES, 0, "DTLB_LOAD_MISSES:WALK_ACTIVE", 0x1001008, 1)},
+    {PACKAGE_ENERGY_ROW("rapl")},
+    {DRAM_ENERGY_ROW("rapl")},
+};
+
+static const struct event_match matches[] = {{"GenuineIntel", 6, 85, 85, 0, 15}, {NULL}};
+
+const struct event_table event_table_skylake_sp = {
+    .name = "skylake_sp",
+    .family = "Intel Skylake-SP / Cascade Lake / Cooper Lake",
+    .matches = matches,
+    .pmus = "skx clx",
+    .counters = 4,
+    .width_bits = 48,
+    .rows = rows,
+    .row_count = ROW_COUNT(rows),
+    .absent = {[METRIC_FLOP_F16] = "this core has no half precision arithmetic",
+               [METRIC_FLOP_BF16] = INTEL_NO_BF16},
+    .source = INTEL_SOURCE,
+};
