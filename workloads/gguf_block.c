@@ -249,3 +249,16 @@ struct status gguf_layer_block(struct model_block *out, struct gguf_layer *layer
     }
     return status_ok();
 }
+
+void gguf_layer_shape(struct model_block *out, struct gguf_layer *layer)
+{
+    memset(out, 0, sizeof *out);
+    out->layers = 1;
+    set_dims(layer);
+    set_attention(&out->attention, layer);
+    bool mixture = layer->dims[GGUF_DIM_E] > 0;
+    out->mlp.width = mixture ? 0 : layer->dims[GGUF_DIM_F];
+    out->mlp.experts = layer->dims[GGUF_DIM_E];
+    out->mlp.experts_used = mixture ? layer->shape->experts_used : 0;
+    out->mlp.expert_width = layer->dims[GGUF_DIM_F_E];
+}

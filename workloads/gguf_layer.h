@@ -25,6 +25,10 @@ CHECKED struct status gguf_layer_collect(struct gguf_layer *layer);
  *  missing, not expected, or not of the size that the metadata says. */
 CHECKED struct status gguf_layer_block(struct model_block *out, struct gguf_layer *layer);
 
+/** The block of a layer of a file without tensors: what the metadata says of its shape, and no
+ *  weights. shape and number are set by the caller, the rest is zero. */
+void gguf_layer_shape(struct model_block *out, struct gguf_layer *layer);
+
 /** Adds every collected tensor to the block. dims are set. */
 CHECKED struct status gguf_layer_add_parts(struct model_block *out, const struct gguf_layer *layer);
 

@@ -246,37 +246,60 @@ static enum dtype_id common_dtype(const struct model *model)
     return same ? dtype : DTYPE_STORED;
 }
 
-static void set_name(struct reader *reader, const char *path)
+static struct status set_name(struct reader *reader, const char *path)
 {
     struct model *model = reader->model;
     const struct gguf_value *name = gguf_find_value(&reader->gguf, "general.name");
-    const char *slash = strrchr(path, '/');
-    const char *file = slash == NULL ? path : slash + 1;
-    struct status status = status_error(STATUS_INVALID, "no name");
     if (name != NULL) {
-        status = gguf_value_text(model->name, sizeof model->name, &reader->gguf, name);
+        TRY(gguf_value_text(model->name, sizeof model->name, &reader->gguf, name));
     }
-    if (status.code != STATUS_OK || model->name[0] == '\0') {
+    if (model->name[0] == '\0') {
+        const char *slash = strrchr(path, '/');
+        const char *file = slash == NULL ? path : slash + 1;
         (void)gguf_printable(model->name, sizeof model->name, file, strlen(file));
     }
+    return status_ok();
 }
 
-static struct status fill_model(struct reader *reader)
+// A file without tensors (a vocabulary): the metadata's shape, and no weights.
+static struct status add_shapes(struct reader *reader)
 {
     struct model *model = reader->model;
+    model->shape_only = true;
+    model->dtype = DTYPE_NONE;
+    model->vocab = reader->shape.vocab;
+    for (uint32_t i = 0; i < reader->shape.layers; i++) {
+        reader->layer = (struct gguf_layer){.shape = &reader->shape, .number = i};
+        gguf_layer_shape(&reader->block, &reader->layer);
+        TRY(model_add_layers(model, &reader->block));
+    }
+    return status_ok();
+}
+
+static struct status add_tensors(struct reader *reader)
+{
+    TRY(read_embedding(reader));
+    TRY(place_tensors(reader));
+    for (uint32_t i = 0; i < reader->shape.layers; i++) {
+        TRY(read_layer(reader, i));
+    }
+    reader->model->dtype = common_dtype(reader->model);
+    return status_ok();
+}
+
+static struct status fill_model(struct reader *reader, const char *path)
+{
+    struct model *model = reader->model;
+    TRY(gguf_join_shards(&reader->gguf, path));
     TRY(gguf_read_shape(&reader->shape, &reader->gguf));
+    TRY(set_name(reader, path));
     model->origin = MODEL_FROM_GGUF;
     (void)snprintf(model->family, sizeof model->family, "%s", reader->shape.architecture->name);
     model->d = reader->shape.d;
     model->trained_context = reader->shape.trained_context;
     model->layer_norm = reader->shape.layer_norm;
     model->mtp_layers = reader->shape.mtp_layers;
-    TRY(read_embedding(reader));
-    TRY(place_tensors(reader));
-    for (uint32_t i = 0; i < reader->shape.layers; i++) {
-        TRY(read_layer(reader, i));
-    }
-    model->dtype = common_dtype(model);
+    TRY(reader->gguf.tensor_count == 0 ? add_shapes(reader) : add_tensors(reader));
     return model_check(model);
 }
 
@@ -285,13 +308,8 @@ static struct status read_opened(struct model *out, struct reader *reader, const
 {
     memset(out, 0, sizeof *out);
     reader->model = out;
-    struct status status = gguf_join_shards(&reader->gguf, path);
-    if (status.code == STATUS_OK) {
-        status = fill_model(reader);
-    }
-    if (status.code == STATUS_OK) {
-        set_name(reader, path);
-    } else {
+    struct status status = fill_model(reader, path);
+    if (status.code != STATUS_OK) {
         memset(out, 0, sizeof *out);
     }
     gguf_close(&reader->gguf);
