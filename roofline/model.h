@@ -159,6 +159,8 @@ struct model {
     uint64_t trained_context; /**< 0 = not told */
     enum dtype_id dtype;      /**< of the matrices; DTYPE_STORED if they differ */
     bool layer_norm;          /**< LayerNorm (7 operations a value) instead of RMSNorm (4) */
+    bool shape_only;          /**< no weight is known (a GGUF without tensors): the blocks have no
+                                   matrices, there are no counts, bytes and steps */
     bool tied;                /**< the head is the embedding: one tensor, in `embedding` */
 
     struct model_matrix embedding; /**< n = V, k = d (or the projection's width) */

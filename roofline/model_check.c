@@ -119,7 +119,7 @@ static struct status check_outside(uint64_t *total, const struct model *model)
 struct status model_check(const struct model *model)
 {
     uint64_t total = 0;
-    TRY(check_outside(&total, model));
+    TRY(model->shape_only ? check_dim("hidden size", model->d) : check_outside(&total, model));
     if (model->block_count == 0) {
         return status_error(STATUS_INVALID, "no layers; accepted 1..%d", MODEL_LAYERS_MAX);
     }

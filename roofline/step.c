@@ -339,6 +339,10 @@ struct status step_compute(struct step *out, const struct model *model,
                            const struct step_request *request)
 {
     memset(out, 0, sizeof *out);
+    if (model->shape_only) {
+        return status_error(STATUS_INVALID, "the file has no tensors: without weights a step has "
+                                            "no cost");
+    }
     resolve(&out->request, request);
     TRY(check_request(model, &out->request));
     struct step_work work = {0};
