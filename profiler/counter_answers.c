@@ -84,8 +84,8 @@ void counter_session_read(struct result_counter *out, const struct counter_sessi
     const struct metric_plan *plan = &session->plan.metrics[metric];
     const struct session_metric *measured = &session->metrics[metric];
     enum counter_fault fault = plan->fault != FAULT_NONE ? plan->fault : measured->fault;
-    *out = (struct result_counter){.metric = metric_row(metric)->name,
-                                   .running_fraction = (double)NAN};
+    *out = (struct result_counter){.running_fraction = (double)NAN};
+    (void)snprintf(out->metric, sizeof out->metric, "%s", metric_row(metric)->name);
     (void)snprintf(
         out->scope, sizeof out->scope, "%s",
         metric_scope_name(plan->fault == FAULT_NONE ? plan->scope : metric_row(metric)->scope));
