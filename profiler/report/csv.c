@@ -118,7 +118,7 @@ static void write_evidence_titles(FILE *out)
 static void write_evidence(FILE *out, const struct result_point *point)
 {
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-        const struct result_evidence *evidence = NULL;
+        const struct verdict_evidence *evidence = NULL;
         for (size_t j = 0; j < point->evidence_count; j++) {
             if (strcmp(point->evidence[j].test, tests[i]) == 0) {
                 evidence = &point->evidence[j];

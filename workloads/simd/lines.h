@@ -2,7 +2,9 @@
 
 #include "workloads/line.h"
 
-#ifdef __clang__
+#if defined(SIMD_ROLLED)
+#define UNROLL
+#elif defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 32")

@@ -14,6 +14,7 @@
 #define SIMD_ISA portable
 #define SIMD_TILE 4
 #define SIMD_TALL 1
+#define SIMD_ROLLED // loops stay loops: this layer is for correctness and for the sanitizers
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 #define SIMD_EACH for (int i = 0; i < 16; i++)
 

@@ -1,0 +1,254 @@
+#include "profiler/run.h"
+
+#include "profiler/clock.h"
+#include "profiler/host_facts.h"
+#include "profiler/output.h"
+#include "profiler/result_build.h"
+#include "profiler/run_document_json.h"
+#include "profiler/run_point.h"
+#include "profiler/run_summary.h"
+#include "roofline/step.h"
+#include "roofline/units.h"
+#include "workloads/model_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/** A run in progress. */
+struct run {
+    struct result_run *out;
+    struct run_request *request;
+    const struct command_context *context;
+    struct model model;
+    struct session session;
+    struct run_jobs jobs;
+    struct run_measure measure;
+    double begin_seconds;
+};
+
+static struct status choose_dtypes(struct run *r)
+{
+    if (r->request->dtype_count > 0) {
+        return status_ok();
+    }
+    return status_prefix(run_request_dtypes(r->request, dtype_name(r->model.dtype)),
+                         "%s: the model's own type", r->model.name);
+}
+
+// Every matrix that an instance of the arena must hold, and the whole model's memory.
+static struct status memory_needed(uint64_t *arena, struct run *r)
+{
+    double whole = 0;
+    double weights = 0;
+    double kv = 0;
+    *arena = 0;
+    for (size_t i = 0; i < r->jobs.count; i++) {
+        const struct run_job *job = &r->jobs.list[i];
+        struct step_request wanted = step_defaults(job->prefill ? STEP_PREFILL : STEP_DECODE);
+        struct step step;
+        wanted.batch = job->batch;
+        wanted.context = job->prefill ? 0 : job->context;
+        wanted.prompt = job->prompt;
+        wanted.dtype = job->dtype;
+        wanted.kv_dtype = r->request->kv_dtype;
+        TRY(step_compute(&step, &r->model, &wanted));
+        if (step.memory_bytes > whole) {
+            whole = step.memory_bytes;
+            weights = step.weight_bytes;
+            kv = step.kv_bytes;
+        }
+        // Padding to whole groups, pages and threads' shares: a twentieth and a little more.
+        double instance = job->bytes * 1.05 + (double)r->session.threads * (1 << 20);
+        *arena = instance > (double)*arena ? (uint64_t)instance : *arena;
+    }
+    double available = (double)r->session.machine.memory_available_bytes;
+    if (available > 0 && whole > available) {
+        char text[4][UNITS_TEXT];
+        return status_error(
+            STATUS_UNAVAILABLE,
+            "%s needs %s of memory (weights %s, KV cache %s, the rest activations), but %s are "
+            "available; choose a smaller model, type, batch or context",
+            r->model.name, units_format_binary(text[0], (uint64_t)whole),
+            units_format_binary(text[1], (uint64_t)weights),
+            units_format_binary(text[2], (uint64_t)kv),
+            units_format_binary(text[3], (uint64_t)available));
+    }
+    return status_ok();
+}
+
+static void note_model(struct run *r)
+{
+    (void)snprintf(r->out->model_name, sizeof r->out->model_name, "%.60s", r->model.name);
+    for (uint32_t i = 0; i < r->model.note_count; i++) {
+        result_warn(r->out, r->model.notes[i].code, NULL, "%s", r->model.notes[i].text);
+    }
+    if (r->jobs.skipped[0] != '\0') {
+        result_warn(r->out, "not_measured", NULL,
+                    "this version has no workloads for: %s; shares of the step are not given",
+                    r->jobs.skipped);
+    }
+    for (size_t i = 0; i < r->request->context.count && r->request->decode; i++) {
+        uint64_t context = r->request->context.values[i];
+        if (r->model.trained_context > 0 && context > r->model.trained_context) {
+            result_warn(r->out, "context_beyond_trained", NULL,
+                        "context %llu is beyond the %llu tokens that the model was trained for",
+                        (unsigned long long)context, (unsigned long long)r->model.trained_context);
+        }
+    }
+}
+
+static struct status prepare(struct run *r)
+{
+    TRY(model_load(&r->model, r->request->model));
+    run_request_finish(r->request);
+    TRY(choose_dtypes(r));
+    if (r->request->output != NULL) {
+        TRY(output_check(r->request->output));
+    }
+    const struct session_options options = {.threads = (unsigned)r->request->threads,
+                                            .smt = r->request->smt,
+                                            .huge_pages = !r->request->small_pages};
+    TRY(session_open(&r->session, &options));
+    TRY(run_jobs_plan(&r->jobs, &r->model, r->request));
+    note_model(r);
+    uint64_t arena = 0;
+    TRY(memory_needed(&arena, r));
+    TRY(session_start(&r->session, arena, options.huge_pages));
+    host_facts_add(r->out, &r->session.machine, r->session.isa);
+    condition_facts_add(r->out, &r->session.machine, r->session.team, r->session.blas);
+    if (r->session.blas_absent[0] != '\0') {
+        result_warn(r->out, "no_blas", "install libopenblas0-openmp", "%s", r->session.blas_absent);
+    }
+    r->measure.session = &r->session;
+    r->measure.signal = r->context->signal;
+    r->measure.no_twins = r->request->no_twins;
+    r->measure.rounds = (unsigned)r->request->repeat;
+    run_roofs_init(&r->measure.roofs, &r->session);
+    return status_ok();
+}
+
+static struct status save(struct run *r)
+{
+    TRY(run_roofs_report(&r->out->machine, &r->measure.roofs));
+    if (r->request->output == NULL) {
+        return status_ok();
+    }
+    return run_document_save(r->out, r->context, r->request->output);
+}
+
+static void show_progress(const struct run *r, size_t at)
+{
+    if (r->request->quiet || !isatty(fileno(r->context->err))) {
+        return;
+    }
+    (void)fprintf(r->context->err, "\r\033[K[%zu/%zu] %s", at + 1, r->jobs.count,
+                  at < r->out->point_count ? r->out->points[at].id : "");
+    (void)fflush(r->context->err);
+}
+
+static void end_progress(const struct run *r)
+{
+    if (!r->request->quiet && isatty(fileno(r->context->err))) {
+        (void)fprintf(r->context->err, "\r\033[K");
+    }
+}
+
+// Time for the next point: an even share of what is left; 0 without a budget, negative when it
+// is used up.
+static double time_for(const struct run *r, size_t at)
+{
+    if (r->request->budget_seconds <= 0) {
+        return 0;
+    }
+    double left = r->request->budget_seconds - (clock_seconds() - r->begin_seconds);
+    return left <= 0 ? -1 : left / (double)(r->jobs.count - at);
+}
+
+static void warn_of_point(struct run *r, const struct result_point *point)
+{
+    bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
+    if (above) {
+        result_warn(r->out, "above_roof", "measure again on a quiet machine",
+                    "%s runs at %.2f of its roof: suspect data served from a cache, a roof "
+                    "measured under disturbance, or another scope",
+                    point->id, point->roof_fraction.value);
+    }
+    if (point->resident_level[0] == '\0' && reading_is_present(&point->seconds)) {
+        result_warn(r->out, "partly_cached", NULL,
+                    "the model is larger than half of the caches and smaller than 4 times them: "
+                    "which level serves %s is not clear",
+                    point->id);
+    }
+}
+
+// Measures all points; the first wrong result is remembered, the others go on.
+static struct status measure_all(struct run *r)
+{
+    struct status wrong = status_ok();
+    size_t measured = 0;
+    for (size_t i = 0; i < r->jobs.count; i++) {
+        double seconds = time_for(r, i);
+        struct result_point *point =
+            result_append(&r->out->points, &r->out->point_count, sizeof *point);
+        if (point == NULL) {
+            return status_error(STATUS_SYSTEM, "no memory for the results");
+        }
+        run_point_describe(point, &r->measure, &r->jobs.list[i]);
+        show_progress(r, i);
+        if (seconds < 0) {
+            result_warn(r->out, "budget", "a larger --budget", "the budget was used up before %s",
+                        point->id);
+            continue;
+        }
+        struct status status = run_point_measure(point, &r->measure, &r->jobs.list[i], seconds);
+        if (status.code == STATUS_INTERRUPTED || status.code == STATUS_SYSTEM) {
+            return status;
+        }
+        if (status.code != STATUS_OK) {
+            result_warn(r->out, status.code == STATUS_MISMATCH ? "wrong_result" : "not_measured",
+                        NULL, "%s", status.detail);
+            wrong = wrong.code == STATUS_OK && status.code == STATUS_MISMATCH ? status : wrong;
+            continue;
+        }
+        measured++;
+        warn_of_point(r, point);
+        TRY(save(r));
+    }
+    if (measured == 0 && wrong.code == STATUS_OK) {
+        return status_error(STATUS_UNAVAILABLE, "no point could be measured");
+    }
+    return wrong;
+}
+
+static struct status execute(struct run *r)
+{
+    TRY(prepare(r));
+    struct status status = measure_all(r);
+    end_progress(r);
+    run_summary(r->out, &r->model, &r->session, r->request);
+    r->out->complete = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
+    struct status saved = save(r);
+    return status.code == STATUS_OK ? saved : status;
+}
+
+struct status run_execute(struct result_run *out, struct run_request *request,
+                          const struct command_context *context)
+{
+    memset(out, 0, sizeof *out);
+    struct run *r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for a run");
+    }
+    r->out = out;
+    r->request = request;
+    r->context = context;
+    r->begin_seconds = clock_seconds();
+    run_document_started(out, context);
+    struct status status = execute(r);
+    session_close(&r->session);
+    free(r->jobs.list);
+    free(r);
+    return status;
+}

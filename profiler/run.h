@@ -1,0 +1,24 @@
+#ifndef PROFILER_RUN_H
+#define PROFILER_RUN_H
+
+/** The whole of a run: model, session, points in order, steps and crossovers, the document on disk
+ *  after every operator. Used by `run`, `validate` and `lmroof` alone. */
+
+#include "profiler/command.h"
+#include "profiler/results.h"
+#include "profiler/run_request.h"
+#include "roofline/model.h"
+
+/** Runs the request. out is zeroed first and holds whatever was measured even on failure; the
+ *  caller frees it. If request->output is set, the file is a valid document after every operator.
+ *  Errors: INVALID for a bad model or thread count; UNAVAILABLE if memory is short or no point
+ *  could be measured; MISMATCH if a result was wrong; INTERRUPTED after a signal. */
+CHECKED struct status run_execute(struct result_run *out, struct run_request *request,
+                                  const struct command_context *context);
+
+/** Prints the outcome as the request asks: the JSON document or the table with the roofline on
+ *  context->out, warnings on context->err unless quiet. */
+CHECKED struct status run_print(const struct result_run *run, const struct run_request *request,
+                                const struct command_context *context);
+
+#endif

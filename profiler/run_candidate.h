@@ -1,0 +1,21 @@
+#ifndef PROFILER_RUN_CANDIDATE_H
+#define PROFILER_RUN_CANDIDATE_H
+
+/** The ways to do one operator here, and which is the fastest. */
+
+#include "profiler/run_point.h"
+#include "workloads/work.h"
+
+/** Number of candidates of a job; candidate i < count is created by run_candidate_create(). */
+int run_candidate_count(const struct run_measure *measure, const struct run_job *job);
+
+/** Creates candidate i. Errors: UNAVAILABLE if this CPU or host lacks it. */
+CHECKED struct status run_candidate_create(struct work **out, const struct run_measure *measure,
+                                           const struct run_job *job, int candidate);
+
+/** Finds the fastest candidate and prefetch distance, from earlier points of the same kind if
+ *  there are any. Errors: those of the candidates if none works. */
+CHECKED struct status run_candidate_choose(struct run_choice *out, struct run_measure *measure,
+                                           const struct run_job *job, uint64_t rotation_bytes);
+
+#endif

@@ -1,0 +1,44 @@
+#ifndef PROFILER_RUN_JOB_H
+#define PROFILER_RUN_JOB_H
+
+/** The list of points that a run measures, from the model and the request alone. */
+
+#include "profiler/run_request.h"
+#include "roofline/model.h"
+#include "workloads/attention.h"
+#include "workloads/line.h"
+
+/** One operator at one place, with its cost per call (one layer). */
+struct run_job {
+    enum model_operator op;
+    bool prefill;
+    enum dtype_id dtype;
+    enum dtype_id kv_dtype; /**< attention; DTYPE_NONE else */
+    unsigned batch;
+    uint64_t context;
+    uint64_t prompt;
+    unsigned layers;
+    unsigned variant; /**< of operators whose layers differ in shape: 0, 1, ... */
+    uint64_t rows;    /**< m: rows of activations */
+    uint64_t n, k;    /**< linears */
+    struct model_attention attention;
+    double flop;       /**< useful */
+    double bytes;      /**< dram_lower_bound */
+    double step_bytes; /**< weights and cache of the whole step: what a rotation stands for */
+};
+
+struct run_jobs {
+    struct run_job *list; /**< owned */
+    size_t count;
+    char skipped[192]; /**< operators of the model that have no workload yet; "" if none */
+};
+
+/** Plans all points of the request. The list is freed by the caller. Errors: SYSTEM; INVALID from
+ *  the step's arithmetic. */
+CHECKED struct status run_jobs_plan(struct run_jobs *out, const struct model *model,
+                                    const struct run_request *request);
+
+/** The line format of a runnable dtype. */
+enum line_format run_line_format(enum dtype_id dtype);
+
+#endif

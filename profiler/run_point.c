@@ -1,0 +1,307 @@
+#include "profiler/run_point.h"
+
+#include "profiler/clock.h"
+#include "profiler/rotation.h"
+#include "profiler/run_candidate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t stretch_bytes = (uint64_t)64 << 20; // a fresh stretch per sample
+static const double sample_seconds = 1e-3;                // 10^6 resolutions of the clock
+enum { ROUNDS_MIN = 5, ROUNDS_MAX = READING_SAMPLES_MAX };
+
+/** What the rounds of one point saw; seconds are per call. */
+struct rounds {
+    unsigned n;
+    double full[ROUNDS_MAX];
+    double memory_only[ROUNDS_MAX];
+    double compute_only[ROUNDS_MAX];
+    double read[ROUNDS_MAX];    // bytes/s of the read roof
+    double compute[ROUNDS_MAX]; // FLOP/s of the compute roof
+    unsigned discarded;
+    bool twins;
+};
+
+void run_point_describe(struct result_point *out, const struct run_measure *measure,
+                        const struct run_job *job)
+{
+    memset(out, 0, sizeof *out);
+    const char *op = model_operator_name(job->op);
+    (void)snprintf(out->operator_, sizeof out->operator_, "%s", op);
+    (void)snprintf(out->phase, sizeof out->phase, "%s", job->prefill ? "prefill" : "decode");
+    char variant[8] = "";
+    if (job->variant > 0) {
+        (void)snprintf(variant, sizeof variant, ".%u", job->variant + 1);
+    }
+    (void)snprintf(out->id, sizeof out->id, "%s/%s%s/%s/b%u/%s%llu", out->phase, op, variant,
+                   dtype_name(job->dtype), job->batch, job->prefill ? "p" : "c",
+                   (unsigned long long)(job->prefill ? job->prompt : job->context));
+    out->batch = job->batch;
+    out->context = job->context;
+    out->prompt = job->prompt;
+    out->layers = job->layers;
+    (void)snprintf(out->dtype, sizeof out->dtype, "%s", dtype_name(job->dtype));
+    if (job->kv_dtype != DTYPE_NONE) {
+        (void)snprintf(out->kv_dtype, sizeof out->kv_dtype, "%s", dtype_name(job->kv_dtype));
+    }
+    out->threads = measure->session->threads;
+    (void)snprintf(out->placement, sizeof out->placement, "local");
+    out->m = job->op == MODEL_OP_ATTENTION ? job->rows * job->batch : job->rows;
+    out->n = job->op == MODEL_OP_ATTENTION ? job->attention.heads * job->attention.v_dim : job->n;
+    out->k = job->op == MODEL_OP_ATTENTION ? job->context + job->rows : job->k;
+    out->flop = job->flop;
+    out->flop_executed = (double)NAN;
+    out->bytes_modelled = job->bytes;
+    out->flop_per_byte_predicted = job->flop / job->bytes;
+    out->time_share_fraction = (double)NAN;
+    out->attainable_flop_per_s = (double)NAN;
+    out->max_relative_error = (double)NAN;
+    out->tolerance = (double)NAN;
+    const struct reading none = reading_absent(ABSENT_NOT_ASKED, "not measured", NULL);
+    out->seconds = none;
+    out->flop_per_s = none;
+    out->bytes_per_s_modelled = none;
+    out->roof_bytes_per_s = none;
+    out->roof_flop_per_s = none;
+    out->roof_fraction = none;
+    out->memory_only_seconds = none;
+    out->compute_only_seconds = none;
+    const struct reading uncounted =
+        reading_absent(ABSENT_NOT_ASKED, "no counters were asked for", "--counters auto");
+    out->bytes_per_s_counted = uncounted;
+    out->flop_per_byte_counted = uncounted;
+    out->roof_fraction_counted = uncounted;
+}
+
+// The level that serves data walked over so many bytes: L2 and L3 if it fits half of what the
+// threads have, DRAM from 4x the last-level caches on; between them it is partly cached.
+static bool resident_level(enum memory_level *out, const struct session *s, uint64_t bytes)
+{
+    for (int level = LEVEL_L1; level <= LEVEL_L3; level++) {
+        unsigned number = (unsigned)(level - LEVEL_L1) + 1;
+        uint64_t size =
+            machine_cache_bytes(&s->machine, number) * machine_cache_instances(&s->machine, number);
+        if (size > 0 && bytes <= size / 2) {
+            *out = (enum memory_level)level;
+            return true;
+        }
+    }
+    *out = LEVEL_DRAM;
+    return s->machine.llc_total_bytes == 0 || bytes >= 4 * s->machine.llc_total_bytes;
+}
+
+static void one_round(struct rounds *r, struct rotation *rotation, struct run_measure *measure,
+                      struct run_roof *read, struct run_roof *compute)
+{
+    bool disturbed = false;
+    struct team_sample timing;
+    unsigned i = r->n;
+    r->read[i] = run_roof_sample(&measure->roofs, read, &disturbed);
+    r->full[i] = rotation_sample(&timing, rotation, LINEAR_FULL);
+    disturbed = disturbed || timing.disturbed;
+    if (r->twins) {
+        r->memory_only[i] = rotation_sample(&timing, rotation, LINEAR_MEMORY_ONLY);
+        disturbed = disturbed || timing.disturbed;
+        r->compute_only[i] = rotation_sample(&timing, rotation, LINEAR_COMPUTE_ONLY);
+        disturbed = disturbed || timing.disturbed;
+    }
+    r->compute[i] = run_roof_sample(&measure->roofs, compute, &disturbed);
+    if (disturbed) {
+        r->discarded++;
+    } else {
+        r->n++;
+    }
+}
+
+// Rounds until enough undisturbed ones, half as many again at most; on a machine that is always
+// disturbed the last ones are kept, so that there is a result, and the caller warns.
+static void run_rounds(struct rounds *r, struct rotation *rotation, struct run_measure *measure,
+                       struct run_roof *read, struct run_roof *compute, double seconds)
+{
+    unsigned rounds = measure->rounds;
+    double begin = clock_seconds();
+    for (unsigned tried = 0; r->n < rounds && tried < rounds + rounds / 2 + 2; tried++) {
+        bool late = seconds > 0 && clock_seconds() - begin > seconds && r->n >= ROUNDS_MIN;
+        if (*measure->signal != 0 || late) {
+            return;
+        }
+        one_round(r, rotation, measure, read, compute);
+    }
+    while (r->n < ROUNDS_MIN && *measure->signal == 0) {
+        unsigned before = r->n;
+        one_round(r, rotation, measure, read, compute);
+        r->n = before + 1; // kept although disturbed
+    }
+}
+
+static struct verdict_ratio ratio_of(const struct reading *reading)
+{
+    return (struct verdict_ratio){reading->value, reading->ci95_low, reading->ci95_high};
+}
+
+static void fill_roof(struct result_point *out, const struct rounds *r,
+                      const struct run_roof *compute, enum memory_level level)
+{
+    double fractions[ROUNDS_MAX];
+    for (unsigned i = 0; i < r->n; i++) {
+        double attainable = fmin(r->compute[i], out->flop_per_byte_predicted * r->read[i]);
+        fractions[i] = out->flop / r->full[i] / attainable;
+    }
+    out->roof_fraction = reading_of_samples(fractions, r->n, BETTER_HIGHER, ORIGIN_TIMED);
+    out->roof_bytes_per_s = reading_of_samples(r->read, r->n, BETTER_HIGHER, ORIGIN_TIMED);
+    out->roof_flop_per_s = reading_of_samples(r->compute, r->n, BETTER_HIGHER, ORIGIN_TIMED);
+    double memory = out->flop_per_byte_predicted * out->roof_bytes_per_s.value;
+    bool by_memory = memory < out->roof_flop_per_s.value;
+    out->attainable_flop_per_s = by_memory ? memory : out->roof_flop_per_s.value;
+    (void)snprintf(out->roof_name, sizeof out->roof_name, by_memory ? "%s load" : "%s fma",
+                   by_memory ? memory_level_name(level) : compute->key);
+    (void)snprintf(out->roof_level, sizeof out->roof_level, "%s", memory_level_name(level));
+    (void)snprintf(out->roof_class, sizeof out->roof_class, "%s", compute->ceiling.chain->class_);
+}
+
+static void fill_verdict(struct result_point *out, const struct run_measure *measure,
+                         const struct rounds *r)
+{
+    double rates[ROUNDS_MAX];
+    for (unsigned i = 0; i < r->n; i++) {
+        rates[i] = out->bytes_modelled / r->full[i] / r->read[i];
+    }
+    const struct reading read_fraction =
+        reading_of_samples(rates, r->n, BETTER_HIGHER, ORIGIN_TIMED);
+    const struct verdict_input input = {
+        .flop_per_byte = out->flop_per_byte_predicted,
+        .ridge_flop_per_byte = out->roof_flop_per_s.value / out->roof_bytes_per_s.value,
+        .read_roof_fraction = ratio_of(&read_fraction),
+        .roof_fraction = ratio_of(&out->roof_fraction),
+        .full_seconds = out->seconds.value,
+        .memory_only_seconds = out->memory_only_seconds.value,
+        .compute_only_seconds = out->compute_only_seconds.value,
+        .threads = measure->session->threads,
+        .read_growth = measure->session->read_growth,
+        .other_mix = measure->session->other_mix,
+        .dtype_time_ratio = (double)NAN,
+        .dtype_byte_ratio = (double)NAN,
+        .counted_byte_ratio = (double)NAN,
+        .memory_stall_fraction = (double)NAN,
+    };
+    struct verdict verdict;
+    verdict_point(&verdict, &input);
+    out->bound = verdict.bound;
+    out->evidence_count = verdict.evidence_count;
+    memcpy(out->evidence, verdict.evidence, sizeof out->evidence);
+}
+
+static void fill_point(struct result_point *out, const struct run_measure *measure,
+                       const struct rounds *r, const struct run_roof *compute,
+                       enum memory_level level)
+{
+    out->seconds = reading_of_samples(r->full, r->n, BETTER_LOWER, ORIGIN_TIMED);
+    out->flop_per_s = reading_rate(out->flop, &out->seconds);
+    out->bytes_per_s_modelled = reading_rate(out->bytes_modelled, &out->seconds);
+    if (r->twins) {
+        out->memory_only_seconds =
+            reading_of_samples(r->memory_only, r->n, BETTER_LOWER, ORIGIN_TIMED);
+        out->compute_only_seconds =
+            reading_of_samples(r->compute_only, r->n, BETTER_LOWER, ORIGIN_TIMED);
+    } else {
+        bool asked = !measure->no_twins;
+        out->memory_only_seconds = reading_absent(
+            asked ? ABSENT_UNSUPPORTED : ABSENT_NOT_ASKED,
+            asked ? "a library call is a black box: it has no twins" : "--no-twins", NULL);
+        out->compute_only_seconds = out->memory_only_seconds;
+    }
+    fill_roof(out, r, compute, level);
+    fill_verdict(out, measure, r);
+}
+
+static uint64_t check_samples(const struct run_job *job)
+{
+    // About four million products in double precision, a tenth of a second.
+    double per_sample = job->op == MODEL_OP_ATTENTION
+                            ? (double)(job->context + job->rows) *
+                                  (double)(job->attention.k_dim + job->attention.v_dim)
+                            : (double)job->k * (double)(job->rows < 512 ? job->rows : 512);
+    double samples = 4e6 / per_sample;
+    return samples < 2 ? 2 : samples > 64 ? 64 : (uint64_t)samples;
+}
+
+static struct status check_result(struct result_point *out, struct rotation *rotation,
+                                  const struct run_job *job)
+{
+    out->tolerance = work_tolerance(rotation->work);
+    out->max_relative_error = rotation_check(rotation, check_samples(job));
+    out->verified = out->max_relative_error <= out->tolerance;
+    if (out->verified) {
+        return status_ok();
+    }
+    out->max_relative_error =
+        isfinite(out->max_relative_error) ? out->max_relative_error : (double)NAN;
+    out->seconds = reading_absent(ABSENT_FAILED, "the result differs from its reference",
+                                  "please report this with the document");
+    out->flop_per_s = out->seconds;
+    out->bytes_per_s_modelled = out->seconds;
+    out->roof_fraction = out->seconds;
+    return status_error(STATUS_MISMATCH, "%s: relative error %.3g, tolerance %.3g", out->id,
+                        out->max_relative_error, out->tolerance);
+}
+
+static const char *compute_dtype(const struct run_job *job)
+{
+    // Attention and f16 weights are multiplied in f32.
+    return job->op != MODEL_OP_ATTENTION && job->dtype == DTYPE_BF16 ? "bf16" : "f32";
+}
+
+static struct status measure_work(struct result_point *out, struct run_measure *measure,
+                                  const struct run_job *job, struct work *work, double seconds)
+{
+    struct rotation rotation;
+    TRY(rotation_create(&rotation, measure->session->team, &measure->session->arena, work,
+                        (uint64_t)job->step_bytes));
+    enum memory_level level = LEVEL_DRAM;
+    out->working_set_bytes = rotation_bytes(&rotation);
+    bool clear = resident_level(&level, measure->session, out->working_set_bytes);
+    if (clear) {
+        (void)snprintf(out->resident_level, sizeof out->resident_level, "%s",
+                       memory_level_name(level));
+    }
+    out->page_bytes = arena_page_bytes(&measure->session->arena);
+    out->flop_executed = work_flop_executed(work);
+    (void)snprintf(out->isa, sizeof out->isa, "%s", work_isa_name(work));
+    TRY(check_result(out, &rotation, job));
+    struct status why = status_ok();
+    struct run_roof *read = run_roofs_read(&measure->roofs, level, &why);
+    TRY(why);
+    struct run_roof *compute = run_roofs_compute(&measure->roofs, compute_dtype(job), &why);
+    TRY(why);
+    rotation_calibrate(&rotation, stretch_bytes, sample_seconds);
+    struct rounds rounds = {.twins = !work_is_library(work) && !measure->no_twins};
+    run_rounds(&rounds, &rotation, measure, read, compute, seconds);
+    if (*measure->signal != 0) {
+        return status_error(STATUS_INTERRUPTED, "interrupted");
+    }
+    fill_point(out, measure, &rounds, compute, level);
+    return status_ok();
+}
+
+struct status run_point_measure(struct result_point *out, struct run_measure *measure,
+                                const struct run_job *job, double seconds)
+{
+    struct run_choice choice;
+    struct work *work = NULL;
+    run_point_describe(out, measure, job);
+    TRY(run_candidate_choose(&choice, measure, job, (uint64_t)job->step_bytes));
+    TRY(run_candidate_create(&work, measure, job, choice.candidate));
+    work_set_prefetch(work, choice.prefetch_bytes);
+    if (work_is_library(work)) {
+        (void)snprintf(out->backend, sizeof out->backend, "openblas/%s",
+                       blas_facts(measure->session->blas).core);
+    } else {
+        (void)snprintf(out->backend, sizeof out->backend, "lmroof %s pf%zu", work_class_name(work),
+                       choice.prefetch_bytes);
+    }
+    struct status status = measure_work(out, measure, job, work, seconds);
+    work_destroy(work);
+    return status;
+}

@@ -1,0 +1,46 @@
+#ifndef PROFILER_RUN_POINT_H
+#define PROFILER_RUN_POINT_H
+
+/** Measuring one point: the fastest way to do the operator is found, checked against the reference,
+ *  and timed in rounds, each with its twins and its roofs. */
+
+#include "profiler/results.h"
+#include "profiler/run_job.h"
+#include "profiler/run_roofs.h"
+
+#include <signal.h>
+
+enum { RUN_CHOICES_MAX = 256 };
+
+/** The way found fastest for a kind of operator; later points of the same kind start from it. */
+struct run_choice {
+    bool attention;
+    bool prefill;
+    enum dtype_id dtype;
+    uint64_t rows;
+    unsigned group; /**< attention: query heads per KV head */
+    int candidate;
+    size_t prefetch_bytes;
+};
+
+struct run_measure {
+    struct session *session;
+    struct run_roofs roofs;
+    const volatile sig_atomic_t *signal;
+    bool no_twins;
+    unsigned rounds;
+    struct run_choice choices[RUN_CHOICES_MAX];
+    size_t choice_count;
+};
+
+/** Measures one job into point; seconds is the time that the point may take (0: as long as the
+ *  rounds need). Errors: INTERRUPTED after a signal; MISMATCH if the result is wrong (the point
+ *  then has its figures absent, state failed); UNAVAILABLE; SYSTEM. */
+CHECKED struct status run_point_measure(struct result_point *out, struct run_measure *measure,
+                                        const struct run_job *job, double seconds);
+
+/** Fills what is known of a point without measuring: shape, cost, names. */
+void run_point_describe(struct result_point *out, const struct run_measure *measure,
+                        const struct run_job *job);
+
+#endif

@@ -1,0 +1,44 @@
+#include "profiler/report_format.h"
+#include "profiler/run.h"
+#include "profiler/run_document_json.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static unsigned terminal_columns(FILE *file)
+{
+    struct winsize size;
+    return isatty(fileno(file)) && ioctl(fileno(file), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static void print_warnings(const struct result_run *run, FILE *err)
+{
+    for (size_t i = 0; i < run->warning_count; i++) {
+        (void)fprintf(err, "lmroof: warning: %s%s%s\n", run->warnings[i].text,
+                      run->warnings[i].try_[0] == '\0' ? "" : "; try: ", run->warnings[i].try_);
+    }
+}
+
+struct status run_print(const struct result_run *run, const struct run_request *request,
+                        const struct command_context *context)
+{
+    if (request->json) {
+        if (!request->quiet) {
+            print_warnings(run, context->err);
+        }
+        return run_document_print(run, context);
+    }
+    const char *no_color = getenv("NO_COLOR");
+    const char *label = run->model_name;
+    const struct report_input input = {.runs = run,
+                                       .run_count = 1,
+                                       .labels = &label,
+                                       .context = context,
+                                       .colour = isatty(fileno(context->out)) &&
+                                                 (no_color == NULL || no_color[0] == '\0'),
+                                       .columns = terminal_columns(context->out)};
+    const struct report_format *format = NULL;
+    TRY(report_find(&format, "run.txt"));
+    return format->write(context->out, &input);
+}

@@ -1,0 +1,54 @@
+#ifndef PROFILER_RUN_REQUEST_H
+#define PROFILER_RUN_REQUEST_H
+
+/** What `run` and `validate` are asked for, and how it is read from the command line. */
+
+#include "profiler/command.h"
+#include "profiler/counters.h"
+#include "profiler/option_list.h"
+#include "roofline/dtype.h"
+#include "roofline/status.h"
+
+#include <stdbool.h>
+
+enum { RUN_DTYPES_MAX = 8 };
+
+struct run_request {
+    struct command_input input; /**< of the option parser: stays first */
+    const char *model;
+    bool decode;
+    bool prefill;
+    struct option_counts batch;
+    struct option_counts context;
+    struct option_counts prompt;
+    enum dtype_id dtypes[RUN_DTYPES_MAX]; /**< none: the model's own */
+    size_t dtype_count;
+    enum dtype_id kv_dtype;
+    uint64_t threads; /**< 0 = all usable cores */
+    bool smt;
+    bool small_pages;
+    char placement[12]; /**< local interleave */
+    enum counter_policy counters;
+    const char *events_path; /**< NULL: the built-in tables */
+    bool step;
+    bool no_twins;
+    uint64_t repeat;
+    double budget_seconds; /**< 0 = none */
+    const char *output;    /**< -o; NULL: none */
+    bool json;
+    bool quiet;
+};
+
+/** The contract's defaults. */
+void run_request_defaults(struct run_request *out);
+
+/** Options of `run`, an argp parser over a struct run_request. Static. */
+const struct argp *run_request_argp(void);
+
+/** Fills the lists that were not given. */
+void run_request_finish(struct run_request *request);
+
+/** Parses "bf16,f32" into the request. Errors: INVALID naming what can be run. */
+CHECKED struct status run_request_dtypes(struct run_request *request, const char *text);
+
+#endif

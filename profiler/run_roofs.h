@@ -1,0 +1,40 @@
+#ifndef PROFILER_RUN_ROOFS_H
+#define PROFILER_RUN_ROOFS_H
+
+/** The roofs that a run's points are judged by: chosen once, sampled beside every point, all
+ *  samples kept. */
+
+#include "profiler/session.h"
+
+enum { RUN_ROOFS_MAX = 12 };
+
+struct run_roof {
+    struct ceiling ceiling;
+    char key[24]; /**< level of a read roof, or dtype of a compute roof */
+    size_t n;
+    double samples[READING_SAMPLES_MAX]; /**< the latest, undisturbed ones */
+    double core_hz[READING_SAMPLES_MAX];
+};
+
+struct run_roofs {
+    struct session *session;
+    size_t count;
+    struct run_roof roofs[RUN_ROOFS_MAX];
+};
+
+void run_roofs_init(struct run_roofs *out, struct session *session);
+
+/** The read roof of a level, chosen at first use. NULL if the level has none; *why says so. */
+struct run_roof *run_roofs_read(struct run_roofs *roofs, enum memory_level level,
+                                struct status *why);
+
+/** The best compute roof for a dtype's arithmetic, likewise. */
+struct run_roof *run_roofs_compute(struct run_roofs *roofs, const char *dtype, struct status *why);
+
+/** One sample; undisturbed ones are kept. */
+double run_roof_sample(struct run_roofs *roofs, struct run_roof *roof, bool *disturbed);
+
+/** Writes what was seen so far into machine (replacing its bandwidth and compute lists). */
+CHECKED struct status run_roofs_report(struct result_machine *machine, struct run_roofs *roofs);
+
+#endif

@@ -1,0 +1,234 @@
+#include "profiler/run_summary.h"
+
+#include "profiler/result_build.h"
+#include "roofline/estimate.h"
+#include "roofline/step.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool same_step(const struct result_point *a, const struct result_point *b)
+{
+    return strcmp(a->phase, b->phase) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
+           a->batch == b->batch && a->context == b->context && a->prompt == b->prompt;
+}
+
+// Seconds of all operators of a point's step; NaN if one of them was not measured.
+static double step_seconds(const struct result_run *run, const struct result_point *of)
+{
+    double sum = 0;
+    for (size_t i = 0; i < run->point_count; i++) {
+        if (same_step(&run->points[i], of)) {
+            sum += run->points[i].seconds.value * run->points[i].layers;
+        }
+    }
+    return sum;
+}
+
+static void fill_shares(struct result_run *run)
+{
+    for (size_t i = 0; i < run->point_count; i++) {
+        struct result_point *point = &run->points[i];
+        double sum = step_seconds(run, point);
+        point->time_share_fraction = point->seconds.value * point->layers / sum;
+    }
+}
+
+static const struct result_compute *compute_roof(const struct result_run *run, const char *dtype)
+{
+    const char *key = strcmp(dtype, "bf16") == 0 ? "bf16" : "f32";
+    for (size_t i = 0; i < run->machine.compute_count; i++) {
+        if (strcmp(run->machine.compute[i].dtype, key) == 0) {
+            return &run->machine.compute[i];
+        }
+    }
+    return NULL;
+}
+
+static const struct result_bandwidth *dram_roof(const struct result_run *run)
+{
+    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
+        if (strcmp(run->machine.bandwidth[i].level, "DRAM") == 0) {
+            return &run->machine.bandwidth[i];
+        }
+    }
+    return NULL;
+}
+
+static struct step_request request_of(const struct result_point *point,
+                                      const struct run_request *request)
+{
+    bool prefill = strcmp(point->phase, "prefill") == 0;
+    struct step_request wanted = step_defaults(prefill ? STEP_PREFILL : STEP_DECODE);
+    wanted.batch = point->batch;
+    wanted.context = prefill ? 0 : point->context;
+    wanted.prompt = point->prompt;
+    wanted.dtype = dtype_find(point->dtype);
+    wanted.kv_dtype = request->kv_dtype;
+    return wanted;
+}
+
+static void predict(struct result_step *out, const struct result_run *run,
+                    const struct model *model, const struct result_point *point,
+                    const struct run_request *request)
+{
+    const struct result_compute *compute = compute_roof(run, point->dtype);
+    const struct result_bandwidth *read = dram_roof(run);
+    const struct step_request wanted = request_of(point, request);
+    struct step step;
+    struct estimate_time time;
+    struct status status = step_compute(&step, model, &wanted);
+    if (compute == NULL || read == NULL || status.code != STATUS_OK) {
+        out->predicted_seconds = reading_absent(ABSENT_FAILED, "no roof was measured", NULL);
+        out->predicted_tokens_per_s = out->predicted_seconds;
+        return;
+    }
+    const struct estimate_rates rates = {.flop_per_s = compute->flop_per_s.value,
+                                         .bytes_per_s = read->bytes_per_s.value};
+    estimate_time(&time, &step, &rates);
+    double tokens = (double)point->batch * (double)(point->prompt > 0 ? point->prompt : 1);
+    out->predicted_seconds = reading_plain(time.bound_seconds, ORIGIN_MODELLED);
+    out->predicted_tokens_per_s = reading_plain(tokens / time.bound_seconds, ORIGIN_MODELLED);
+}
+
+static void add_step(struct result_run *run, const struct model *model,
+                     const struct result_point *point, const struct run_request *request)
+{
+    struct result_step *step = result_append(&run->steps, &run->step_count, sizeof *step);
+    if (step == NULL) {
+        return;
+    }
+    memcpy(step->phase, point->phase, sizeof step->phase);
+    memcpy(step->dtype, point->dtype, sizeof step->dtype);
+    step->batch = point->batch;
+    step->context = point->context;
+    step->prompt = point->prompt;
+    const struct reading unmeasured = reading_absent(
+        ABSENT_NOT_ASKED, "operators were measured one by one, not the step as a whole", NULL);
+    step->tokens_per_s = unmeasured;
+    step->tpot_seconds = unmeasured;
+    step->ttft_seconds = unmeasured;
+    step->remainder_seconds = unmeasured;
+    predict(step, run, model, point, request);
+}
+
+static void fill_steps(struct result_run *run, const struct model *model,
+                       const struct run_request *request)
+{
+    for (size_t i = 0; i < run->point_count; i++) {
+        size_t first = 0;
+        while (!same_step(&run->points[first], &run->points[i])) {
+            first++;
+        }
+        if (first == i) {
+            add_step(run, model, &run->points[i], request);
+        }
+    }
+}
+
+// Seconds of the linears of a decode step at a batch; NaN if some were not measured.
+static double linears_seconds(const struct result_run *run, const char *dtype, unsigned batch,
+                              uint64_t context)
+{
+    double sum = (double)NAN;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *p = &run->points[i];
+        if (strcmp(p->phase, "decode") == 0 && strcmp(p->dtype, dtype) == 0 && p->batch == batch &&
+            p->context == context && strcmp(p->operator_, "attention") != 0) {
+            sum = (isnan(sum) ? 0 : sum) + p->seconds.value * p->layers;
+        }
+    }
+    return sum;
+}
+
+static bool linears_bound_by(const struct result_run *run, const char *dtype, unsigned batch,
+                             uint64_t context, bool compute)
+{
+    double all = 0;
+    double of_it = 0;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *p = &run->points[i];
+        if (strcmp(p->phase, "decode") == 0 && strcmp(p->dtype, dtype) == 0 && p->batch == batch &&
+            p->context == context && strcmp(p->operator_, "attention") != 0) {
+            double seconds = p->seconds.value * p->layers;
+            bool is = compute ? p->bound == BOUND_COMPUTE : verdict_is_memory(p->bound);
+            all += seconds;
+            of_it += is ? seconds : 0;
+        }
+    }
+    return of_it > 0.5 * all;
+}
+
+// The flat part of time(B) is its value at the smallest batch, the proportional part a line
+// through 0 at the largest: they meet at t(small) x B(large) / t(large).
+static struct reading measured_crossover(const struct result_run *run, const char *dtype,
+                                         const struct run_request *request)
+{
+    uint64_t context = request->context.values[0];
+    uint64_t low = request->batch.values[0];
+    uint64_t high = low;
+    for (size_t i = 0; i < request->batch.count; i++) {
+        low = request->batch.values[i] < low ? request->batch.values[i] : low;
+        high = request->batch.values[i] > high ? request->batch.values[i] : high;
+    }
+    double flat = linears_seconds(run, dtype, (unsigned)low, context);
+    double steep = linears_seconds(run, dtype, (unsigned)high, context);
+    bool brackets = low < high && linears_bound_by(run, dtype, (unsigned)low, context, false) &&
+                    linears_bound_by(run, dtype, (unsigned)high, context, true);
+    if (!brackets || isnan(flat) || isnan(steep)) {
+        return reading_absent(ABSENT_UNSUPPORTED,
+                              "the batches do not go from memory-bound to compute-bound",
+                              "more values of --batch, for example 1,4,16,64");
+    }
+    return reading_plain(flat * (double)high / steep, ORIGIN_TIMED);
+}
+
+static struct reading batch_reading(bool never, double batch, double limit)
+{
+    if (!never) {
+        return reading_plain(batch, ORIGIN_MODELLED);
+    }
+    char text[96];
+    (void)snprintf(text, sizeof text, "never: intensity stays below %.3g FLOP/byte", limit);
+    return reading_absent(ABSENT_UNSUPPORTED, text, NULL);
+}
+
+static void fill_crossovers(struct result_run *run, const struct model *model,
+                            const struct run_request *request)
+{
+    const struct result_bandwidth *read = dram_roof(run);
+    for (size_t d = 0; d < request->dtype_count && request->decode && read != NULL; d++) {
+        const char *dtype = dtype_name(request->dtypes[d]);
+        const struct result_compute *compute = compute_roof(run, dtype);
+        struct step_request wanted = step_defaults(STEP_DECODE);
+        struct estimate_crossover crossover;
+        wanted.context = request->context.values[0];
+        wanted.dtype = request->dtypes[d];
+        wanted.kv_dtype = request->kv_dtype;
+        if (compute == NULL ||
+            !status_is_ok(estimate_crossover(
+                &crossover, model, &wanted, compute->flop_per_s.value / read->bytes_per_s.value))) {
+            continue;
+        }
+        struct result_crossover *to =
+            result_append(&run->crossovers, &run->crossover_count, sizeof *to);
+        if (to == NULL) {
+            return;
+        }
+        (void)snprintf(to->dtype, sizeof to->dtype, "%s", dtype);
+        to->predicted_linears = batch_reading(crossover.linears_never, crossover.linears_batch,
+                                              crossover.linears_limit_flop_per_byte);
+        to->predicted_step = batch_reading(crossover.step_never, crossover.step_batch,
+                                           crossover.step_limit_flop_per_byte);
+        to->measured = measured_crossover(run, dtype, request);
+    }
+}
+
+void run_summary(struct result_run *run, const struct model *model, const struct session *session,
+                 const struct run_request *request)
+{
+    (void)session;
+    fill_shares(run);
+    fill_steps(run, model, request);
+    fill_crossovers(run, model, request);
+}
