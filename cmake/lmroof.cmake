@@ -15,6 +15,7 @@ target_compile_options(lmroof_flags INTERFACE
   -Wwrite-strings -Wformat=2 -Wswitch-enum -Wnull-dereference
   $<$<C_COMPILER_ID:GNU>:-Wlogical-op;-Wduplicated-cond;-Wduplicated-branches>
   $<$<BOOL:${LMROOF_WERROR}>:-Werror>
+  -Wno-format-truncation # fields of text are cut to their size by design
   -fno-math-errno -fno-common)
 if(LMROOF_SANITIZE)
   target_compile_options(lmroof_flags INTERFACE

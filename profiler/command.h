@@ -22,7 +22,7 @@ struct command_context {
 
 struct command {
     const char *name;
-    const char *summary; /**< one line for `lmroof --help` */
+    const char *summary; /**< one line for `lmroof --help`; NULL: not listed */
     /** Runs with argv[0] the command's name. *exit_code is 0 on entry and is the program's status
      *  if the call succeeds; a failed status is printed by main and mapped by its code. */
     struct status (*run)(int *exit_code, const struct command_context *context, int argc,

@@ -38,7 +38,9 @@ static void print_help(FILE *out)
                        "Without a command: measures this machine and a model's decode and "
                        "prefill, and shows\nwhere they stand under the roofline.\n\nCommands:\n");
     for (size_t i = 0; commands[i] != NULL; i++) {
-        (void)fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        if (commands[i]->summary != NULL) {
+            (void)fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        }
     }
     (void)fprintf(out,
                   "\n  --help, --version\n\n'lmroof COMMAND --help' explains each. Exit status: "

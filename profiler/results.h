@@ -216,6 +216,8 @@ struct result_run {
     size_t host_count;
     struct result_fact *conditions;
     size_t condition_count;
+    double read_growth; /**< DRAM reads of all threads over those of half of them; NaN unknown */
+    double other_mix;   /**< best non-temporal store or copy over the read roof; NaN unknown */
     char started_at[32];
     char tool[48];          /**< "lmroof 0.1.0" */
     char command_line[512]; /**< argv joined by blanks, cut to the field; for display */

@@ -116,6 +116,8 @@ static struct status prepare(struct run *r)
     uint64_t arena = 0;
     TRY(memory_needed(&arena, r));
     TRY(session_start(&r->session, arena, options.huge_pages));
+    r->out->read_growth = r->session.read_growth;
+    r->out->other_mix = r->session.other_mix;
     host_facts_add(r->out, &r->session.machine, r->session.isa);
     condition_facts_add(r->out, &r->session.machine, r->session.team, r->session.blas);
     if (r->session.blas_absent[0] != '\0') {

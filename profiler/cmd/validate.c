@@ -1,0 +1,149 @@
+#include "profiler/validate.h"
+
+#include "profiler/output.h"
+#include "profiler/run.h"
+
+#include <string.h>
+
+enum option_key {
+    KEY_DTYPE = 256,
+    KEY_CONTEXT,
+    KEY_BATCH,
+    KEY_THREADS,
+    KEY_REPEAT,
+    KEY_JSON,
+    KEY_QUIET,
+};
+
+static const struct argp_option options[] = {
+    {"model", 'm', "MODEL", 0,
+     "a built-in name (lmroof model --list), a config.json or its folder, a .gguf (llama-3.2-1b)",
+     1},
+    {"dtype", KEY_DTYPE, "D", 0, "of the weights: f32, bf16, f16 (the model's own)", 1},
+    {"context", KEY_CONTEXT, "N", 0, "tokens cached before the step (512)", 1},
+    {"batch", KEY_BATCH, "N", 0, "sequences decoded at once (1)", 1},
+    {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 2},
+    {"repeat", KEY_REPEAT, "N", 0, "rounds per operator, 3 to 64 (15)", 2},
+    {"json", KEY_JSON, NULL, 0, "one JSON document on standard output", 3},
+    {"output", 'o', "FILE", 0, "the JSON document into FILE", 3},
+    {"quiet", KEY_QUIET, NULL, 0, "no progress and no warnings on standard error", 3},
+    {0}};
+
+static struct status set(struct run_request *request, int key, const char *text)
+{
+    switch (key) {
+    case KEY_DTYPE:
+        request->dtype_count = 0;
+        TRY(run_request_dtypes(request, text));
+        return request->dtype_count == 1
+                   ? status_ok()
+                   : status_error(STATUS_INVALID, "--dtype '%.40s': one type is judged", text);
+    case KEY_CONTEXT:
+        request->context.count = 1;
+        return option_count(&request->context.values[0], "--context", text, 0, 1 << 24);
+    case KEY_BATCH:
+        request->batch.count = 1;
+        return option_count(&request->batch.values[0], "--batch", text, 1, 512);
+    case KEY_THREADS:
+        return option_count(&request->threads, "--threads", text, 1, 1 << 20);
+    default:
+        return option_count(&request->repeat, "--repeat", text, 3, READING_SAMPLES_MAX);
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct run_request *request = state->input;
+    struct status status = status_ok();
+    switch (key) {
+    case 'm':
+    case ARGP_KEY_ARG:
+        request->model = arg;
+        break;
+    case KEY_DTYPE:
+    case KEY_CONTEXT:
+    case KEY_BATCH:
+    case KEY_THREADS:
+    case KEY_REPEAT:
+        status = set(request, key, arg);
+        break;
+    case KEY_JSON:
+        request->json = true;
+        break;
+    case 'o':
+        request->output = arg;
+        break;
+    case KEY_QUIET:
+        request->quiet = true;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return status.code == STATUS_OK ? 0 : command_option_error(state, status);
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[MODEL]",
+    .doc = "Puts the claim \"low-batch decode is bound by memory here\" to the test: every "
+           "operator of a decode step beside its twins and roofs.\v"
+           "Exit status: 0 confirmed, 3 refuted, 4 cannot tell.\n"
+           "Example: lmroof validate -m llama-3.2-1b --dtype bf16"};
+
+static void print_warnings(const struct result_run *run, FILE *err)
+{
+    for (size_t i = 0; i < run->warning_count; i++) {
+        (void)fprintf(err, "lmroof: warning: %s\n", run->warnings[i].text);
+    }
+}
+
+static struct status judge(int *exit_code, const struct result_run *run,
+                           const struct run_request *request, const char *output,
+                           const struct command_context *context)
+{
+    static const int codes[] = {
+        [CLAIM_CONFIRMED] = 0, [CLAIM_REFUTED] = 3, [CLAIM_CANNOT_TELL] = 4};
+    struct validation validation;
+    validation_judge(&validation, run, run->read_growth, run->other_mix);
+    *exit_code = codes[validation.verdict];
+    if (!request->quiet) {
+        print_warnings(run, context->err);
+    }
+    if (!request->json) {
+        validation_print(context->out, &validation, run);
+    }
+    return validation_write_json(&validation, run, context, output, request->json);
+}
+
+static struct status run(int *exit_code, const struct command_context *context, int argc,
+                         char **argv)
+{
+    struct run_request request;
+    struct result_run result;
+    bool done = false;
+    run_request_defaults(&request);
+    request.repeat = 15;
+    request.decode = true;
+    TRY(command_parse(&done, context, &argp, argc, argv, &request));
+    if (done) {
+        return status_ok();
+    }
+    const char *output = request.output;
+    request.output = NULL; // the document is the verdict's, not the run's
+    if (output != NULL) {
+        TRY(output_check(output));
+    }
+    struct status status = run_execute(&result, &request, context);
+    if (status.code == STATUS_OK) {
+        status = judge(exit_code, &result, &request, output, context);
+    }
+    result_run_free(&result);
+    return status;
+}
+
+const struct command command_validate = {
+    .name = "validate",
+    .summary = "is decode bound by memory here? confirmed, refuted, or cannot tell",
+    .run = run,
+};
