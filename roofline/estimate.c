@@ -130,7 +130,7 @@ static struct status smallest_batch(double *out, const struct crossing *crossing
 static struct status solve(double *batch, bool *never, double *limit,
                            const struct crossing *crossing)
 {
-    *batch = NAN;
+    *batch = (double)NAN;
     TRY(intensity_limit(limit, crossing));
     struct intensity widest = {0};
     TRY(intensity_at(&widest, crossing, ESTIMATE_BATCH_MAX));

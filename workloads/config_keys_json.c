@@ -137,7 +137,7 @@ static struct status find_value(const json_t **out, char *name, struct config *c
         if (*out != NULL && !json_equal(*out, value)) {
             char found[VALUE_TEXT];
             config_describe(found, sizeof found, *out);
-            char accepted[VALUE_TEXT + NAME_MAX_BYTES];
+            char accepted[VALUE_TEXT + NAME_MAX_BYTES + 40];
             (void)snprintf(accepted, sizeof accepted, "the %s of key '%s', which means the same",
                            found, name);
             return wrong_value(config, one, value, accepted);

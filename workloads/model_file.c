@@ -44,7 +44,7 @@ static void name_from_path(char *out, size_t size, const char *path)
     if (dot != NULL && (strcmp(dot, ".json") == 0 || strcmp(dot, ".gguf") == 0)) {
         *dot = '\0';
     }
-    (void)snprintf(out, size, "%s", name[0] != '\0' ? name : "model");
+    (void)snprintf(out, size, "%.*s", (int)size - 1, name[0] != '\0' ? name : "model");
 }
 
 // Reads the whole of a small file; *bytes is the caller's to free.
