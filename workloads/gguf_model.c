@@ -163,6 +163,7 @@ static struct status place_tensors(struct reader *reader)
                                 tensor->name, tensor->elements, MODEL_ELEMENTS_MAX);
         }
         elements += tensor->elements;
+        reader->model->type_bytes[tensor->dtype] += tensor->bytes;
         uint32_t layer = 0;
         const char *rest = NULL;
         TRY(gguf_name_layer(&layer, &rest, tensor->name) ? place(reader, i, layer)
