@@ -87,7 +87,7 @@ static bool is_gguf_file(FILE *file, const char *path)
     if (size == sizeof head && memcmp(head, "GGUF", sizeof head) == 0) {
         return true;
     }
-    bool is_text = size > 0 && strchr("{[ \t\r\n\xef", head[0]) != NULL;
+    bool is_text = size > 0 && head[0] != '\0' && strchr("{[ \t\r\n\xef", head[0]) != NULL;
     return !is_text && is_gguf_name(path);
 }
 
