@@ -1,6 +1,7 @@
 #include "profiler/model_request.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,10 @@ static struct status allocate_steps(struct model_answer *out)
 static struct status compute_extras(struct model_answer *out)
 {
     const struct model_request *request = out->request;
+    if (out->model->shape_only && (request->train || request->ridge_flop_per_byte > 0)) {
+        return status_error(STATUS_INVALID, "the file has no tensors; --phase train and --ridge "
+                                            "need them");
+    }
     if (request->train) {
         TRY(training_compute(&out->training, out->model, &request->training));
     }
@@ -105,6 +110,23 @@ static struct status compute_extras(struct model_answer *out)
     return status_ok();
 }
 
+// A file without tensors tells the shape and no more: nothing that needs weights is computed.
+static struct status compute_steps(struct model_answer *out)
+{
+    const struct model_request *request = out->request;
+    if (out->model->shape_only) {
+        add_note(out, "no_tensors",
+                 "the file has no tensors: parameters, bytes of the weights "
+                 "and steps are not known");
+        return status_ok();
+    }
+    TRY(allocate_steps(out));
+    if (request->decode) {
+        TRY(compute_phase(out, STEP_DECODE));
+    }
+    return request->prefill ? compute_phase(out, STEP_PREFILL) : status_ok();
+}
+
 struct status model_answer_compute(struct model_answer *out, const struct model *model,
                                    const struct model_request *request)
 {
@@ -113,19 +135,14 @@ struct status model_answer_compute(struct model_answer *out, const struct model 
     out->request = request;
     out->dtype = request->step.dtype == DTYPE_STORED ? model->dtype : request->step.dtype;
     model_count(&out->counts, model);
-    out->weight_bytes = (double)model_weight_bytes(model, request->step.dtype);
+    out->weight_bytes =
+        model->shape_only ? (double)NAN : (double)model_weight_bytes(model, request->step.dtype);
     for (uint32_t i = 0; i < model->note_count; i++) {
         if (!is_settled(&model->notes[i], request)) {
             add_note(out, model->notes[i].code, model->notes[i].text);
         }
     }
-    TRY(allocate_steps(out));
-    if (request->decode) {
-        TRY(compute_phase(out, STEP_DECODE));
-    }
-    if (request->prefill) {
-        TRY(compute_phase(out, STEP_PREFILL));
-    }
+    TRY(compute_steps(out));
     for (uint32_t i = 0; i < model->block_count; i++) {
         out->kv_bytes_per_token +=
             model->blocks[i].layers *

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+static const char no_tensors[] = "the file has no tensors";
+
 static void put(json_t *object, const char *key, json_t *value)
 {
     (void)json_object_set_new(object, key, value);
@@ -36,10 +38,14 @@ static json_t *attention_json(const struct model_attention *attention)
     return object;
 }
 
-static json_t *mlp_json(const struct model_mlp *mlp)
+static json_t *mlp_json(const struct model_mlp *mlp, bool shape_only)
 {
     json_t *object = json_object();
-    put(object, "gated", json_boolean(mlp->gated));
+    if (shape_only) {
+        json_put_absent_because(object, "gated", ABSENT_UNSUPPORTED, no_tensors, NULL);
+    } else {
+        put(object, "gated", json_boolean(mlp->gated));
+    }
     put_count_or_absent(object, "width", mlp->width, "no dense MLP in these layers");
     json_put_count(object, "experts", mlp->experts);
     put_count_or_absent(object, "experts_used", mlp->experts_used, "no experts");
@@ -60,12 +66,12 @@ static json_t *matrix_json(const struct model_matrix *matrix)
     return object;
 }
 
-static json_t *block_json(const struct model_block *block)
+static json_t *block_json(const struct model_block *block, bool shape_only)
 {
     json_t *object = json_object();
     json_put_count(object, "layers", block->layers);
     put(object, "attention", attention_json(&block->attention));
-    put(object, "mlp", mlp_json(&block->mlp));
+    put(object, "mlp", mlp_json(&block->mlp, shape_only));
     json_put_count(object, "norm_parameters", block->norms.elements);
     json_t *matrices = json_array();
     for (uint32_t i = 0; i < block->matrix_count; i++) {
@@ -91,31 +97,63 @@ static json_t *model_json(const struct model_answer *answer)
     json_put_count(object, "vocab_size", model->vocab);
     put_count_or_absent(object, "trained_context", model->trained_context,
                         "the file does not tell it");
-    put(object, "tied", json_boolean(model->tied));
+    if (model->shape_only) {
+        json_put_absent_because(object, "tied", ABSENT_UNSUPPORTED, no_tensors, NULL);
+    } else {
+        put(object, "tied", json_boolean(model->tied));
+    }
     json_t *blocks = json_array();
     for (uint32_t i = 0; i < model->block_count; i++) {
-        (void)json_array_append_new(blocks, block_json(&model->blocks[i]));
+        (void)json_array_append_new(blocks, block_json(&model->blocks[i], model->shape_only));
     }
     put(object, "blocks", blocks);
     return object;
+}
+
+static void put_parameters(json_t *object, const char *key, const struct model *model,
+                           uint64_t count)
+{
+    if (model->shape_only) {
+        json_put_absent_because(object, key, ABSENT_UNSUPPORTED, no_tensors, NULL);
+    } else {
+        json_put_count(object, key, count);
+    }
 }
 
 static json_t *parameters_json(const struct model_answer *answer)
 {
     const struct model_counts *counts = &answer->counts;
     json_t *object = json_object();
-    if (counts->total > 0) {
-        json_put_count(object, "total", counts->total);
-    } else {
-        json_put_absent_because(object, "total", ABSENT_UNSUPPORTED, "the file has no tensors",
-                                NULL);
-    }
-    json_put_count(object, "linear", counts->linear);
-    json_put_count(object, "linear_active", counts->linear_active);
-    json_put_count(object, "embedding", counts->embedding);
-    json_put_count(object, "active", counts->active);
-    json_put_count(object, "mtp", counts->mtp);
+    put_parameters(object, "total", answer->model, counts->total);
+    put_parameters(object, "linear", answer->model, counts->linear);
+    put_parameters(object, "linear_active", answer->model, counts->linear_active);
+    put_parameters(object, "embedding", answer->model, counts->embedding);
+    put_parameters(object, "active", answer->model, counts->active);
+    put_parameters(object, "mtp", answer->model, counts->mtp);
     return object;
+}
+
+static json_t *type_bytes_json(const struct model *model)
+{
+    json_t *object = json_object();
+    for (int id = 0; id < DTYPE_COUNT; id++) {
+        if (model->type_bytes[id] > 0) {
+            json_put_count(object, dtype_name((enum dtype_id)id), model->type_bytes[id]);
+        }
+    }
+    return object;
+}
+
+static void put_weight_bytes(json_t *document, const struct model_answer *answer)
+{
+    if (answer->model->shape_only) {
+        json_put_absent_because(document, "weight_bytes", ABSENT_UNSUPPORTED, no_tensors, NULL);
+    } else {
+        json_put_number(document, "weight_bytes", answer->weight_bytes);
+    }
+    if (answer->model->origin == MODEL_FROM_GGUF) {
+        put(document, "stored_bytes_by_dtype", type_bytes_json(answer->model));
+    }
 }
 
 static json_t *bytes_json(const struct step_bytes *bytes)
@@ -284,7 +322,7 @@ struct status model_write_document(const struct command_context *context,
     json_put_text(document, "kv_dtype", dtype_name(answer->request->step.kv_dtype));
     json_put_count(document, "kv_values_per_token", answer->counts.kv_values_per_token);
     json_put_number(document, "kv_bytes_per_token", answer->kv_bytes_per_token);
-    json_put_number(document, "weight_bytes", answer->weight_bytes);
+    put_weight_bytes(document, answer);
     json_t *steps = json_array();
     for (size_t i = 0; i < answer->step_count; i++) {
         (void)json_array_append_new(steps, step_json(answer->model, &answer->steps[i]));

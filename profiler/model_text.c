@@ -6,16 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_head(FILE *out, const struct model_answer *answer)
+// Of a GGUF whose tensors differ in type.
+static void print_type_bytes(FILE *out, const struct model *model)
+{
+    const char *separator = ": ";
+    for (int id = 0; id < DTYPE_COUNT; id++) {
+        char text[UNITS_TEXT];
+        if (model->type_bytes[id] > 0) {
+            (void)fprintf(out, "%s%s %s", separator, dtype_name((enum dtype_id)id),
+                          units_format_binary(text, model->type_bytes[id]));
+            separator = ", ";
+        }
+    }
+}
+
+static void print_parameters(FILE *out, const struct model_answer *answer)
 {
     char text[UNITS_TEXT];
-    const struct model *model = answer->model;
     const struct model_counts *counts = &answer->counts;
-    (void)fprintf(out,
-                  "%s (%s): %" PRIu64 " layers, hidden size %" PRIu64 ", vocabulary %" PRIu64
-                  ", %s head\n",
-                  model->name, model->family, counts->layers, model->d, model->vocab,
-                  model->tied ? "tied" : "untied");
+    bool stored = answer->request->step.dtype == DTYPE_STORED;
     (void)fprintf(out, "parameters %" PRIu64 ", multiplied in a step %" PRIu64, counts->total,
                   counts->linear);
     if (counts->active != counts->total) {
@@ -25,14 +34,33 @@ static void print_head(FILE *out, const struct model_answer *answer)
         (void)fprintf(out, ", and %" PRIu64 " in prediction layers apart", counts->mtp);
     }
     (void)fprintf(
-        out, "\nweights %s in %s, ", units_format_binary(text, (uint64_t)answer->weight_bytes),
+        out, "\nweights %s in %s", units_format_binary(text, (uint64_t)answer->weight_bytes),
         answer->dtype == DTYPE_STORED ? "the types of the file" : dtype_name(answer->dtype));
+    if (stored) {
+        print_type_bytes(out, answer->model);
+    }
+    (void)fputc('\n', out);
+}
+
+static void print_head(FILE *out, const struct model_answer *answer)
+{
+    char text[UNITS_TEXT];
+    const struct model *model = answer->model;
+    const struct model_counts *counts = &answer->counts;
+    const char *head = model->tied ? ", tied head" : ", untied head";
+    head = model->shape_only ? "" : head;
+    (void)fprintf(
+        out, "%s (%s): %" PRIu64 " layers, hidden size %" PRIu64 ", vocabulary %" PRIu64 "%s\n",
+        model->name, model->family, counts->layers, model->d, model->vocab, head);
+    if (!model->shape_only) {
+        print_parameters(out, answer);
+    }
     (void)fprintf(out, "cache %s a token in %s (%" PRIu64 " values)\n",
                   units_format_binary(text, (uint64_t)answer->kv_bytes_per_token),
                   dtype_name(answer->request->step.kv_dtype), counts->kv_values_per_token);
 }
 
-static void print_block(FILE *out, const struct model_block *block)
+static void print_block(FILE *out, const struct model_block *block, bool shape_only)
 {
     const struct model_attention *attention = &block->attention;
     const struct model_mlp *mlp = &block->mlp;
@@ -57,7 +85,8 @@ static void print_block(FILE *out, const struct model_block *block)
             (void)fprintf(out, " and a shared one of %" PRIu64, mlp->shared_width);
         }
     } else {
-        (void)fprintf(out, "; %s MLP of %" PRIu64, mlp->gated ? "gated" : "plain", mlp->width);
+        const char *kind = mlp->gated ? "gated " : "plain ";
+        (void)fprintf(out, "; %sMLP of %" PRIu64, shape_only ? "" : kind, mlp->width);
     }
     (void)fputc('\n', out);
 }
@@ -169,7 +198,7 @@ void model_print(FILE *out, const struct model_answer *answer)
     enum { BLOCKS_SHOWN = 8 };
     print_head(out, answer);
     for (uint32_t i = 0; i < answer->model->block_count && i < BLOCKS_SHOWN; i++) {
-        print_block(out, &answer->model->blocks[i]);
+        print_block(out, &answer->model->blocks[i], answer->model->shape_only);
     }
     if (answer->model->block_count > BLOCKS_SHOWN) {
         (void)fprintf(out, "  ... and %u further kinds of layer\n",

@@ -170,6 +170,7 @@ struct model {
     struct model_matrix projections[2]; /**< OPT-350m; count = 0 if there are none */
     struct model_vectors final_norms;   /**< final norm; also a norm of the embedding (BLOOM) */
     uint64_t final_norm_values;         /**< values normalised per token outside the layers */
+    uint64_t type_bytes[DTYPE_COUNT];   /**< GGUF: all tensors of the file by type; else 0 */
     uint64_t lookup_bytes;    /**< stored tables that are no parameters (rope_freqs, ...) */
     struct model_vectors mtp; /**< all of the multi-token-prediction layers, apart from totals */
     unsigned mtp_layers;

@@ -8,7 +8,7 @@
 // that the model was trained with (phi3), the model's own definition in transformers holds.
 static const struct gguf_architecture architectures[] = {
     {.name = "llama"},
-    {.name = "llama4", .window_period = 4, .window = 8192, .rope_period = 4},
+    {.name = "llama4", .window_period = 4, .window = 8192, .chunked = true, .rope_period = 4},
     {.name = "deci", .linear_layers = true},
     {.name = "falcon"},
     {.name = "grok"},

@@ -208,6 +208,7 @@ static void set_attention(struct model_attention *out, const struct gguf_layer *
     out->k_dim = layer->dims[GGUF_DIM_HEAD];
     out->v_dim = layer->dims[GGUF_DIM_OUT_IN] / shape->heads[i];
     out->window = shape->windowed[i] ? shape->window : 0;
+    out->chunked = out->window > 0 && shape->architecture->chunked;
     out->kv_rank = shape->kv_rank;
     out->rope_dim = rope < out->k_dim ? rope : out->k_dim;
     if (period > 0 && (i + 1) % period == 0) {

@@ -163,6 +163,7 @@ static struct status place_tensors(struct reader *reader)
                                 tensor->name, tensor->elements, MODEL_ELEMENTS_MAX);
         }
         elements += tensor->elements;
+        reader->model->type_bytes[tensor->dtype] += tensor->bytes;
         uint32_t layer = 0;
         const char *rest = NULL;
         TRY(gguf_name_layer(&layer, &rest, tensor->name) ? place(reader, i, layer)
@@ -246,18 +247,22 @@ static enum dtype_id common_dtype(const struct model *model)
     return same ? dtype : DTYPE_STORED;
 }
 
+// The file's name without .gguf: unlike general.name, it tells one quantisation from another.
 static struct status set_name(struct reader *reader, const char *path)
 {
-    struct model *model = reader->model;
+    static const char suffix[] = ".gguf";
     const struct gguf_value *name = gguf_find_value(&reader->gguf, "general.name");
+    char unused[GGUF_SHOWN];
     if (name != NULL) {
-        TRY(gguf_value_text(model->name, sizeof model->name, &reader->gguf, name));
+        TRY(gguf_value_text(unused, sizeof unused, &reader->gguf, name));
     }
-    if (model->name[0] == '\0') {
-        const char *slash = strrchr(path, '/');
-        const char *file = slash == NULL ? path : slash + 1;
-        (void)gguf_printable(model->name, sizeof model->name, file, strlen(file));
+    const char *slash = strrchr(path, '/');
+    const char *file = slash == NULL ? path : slash + 1;
+    size_t length = strlen(file);
+    if (length >= sizeof suffix && strcmp(file + length - sizeof suffix + 1, suffix) == 0) {
+        length -= sizeof suffix - 1;
     }
+    (void)gguf_printable(reader->model->name, sizeof reader->model->name, file, length);
     return status_ok();
 }
 

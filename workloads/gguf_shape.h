@@ -14,6 +14,7 @@ struct gguf_architecture {
                                    0: all layers have it, if the file names one */
     bool window_global_first; /**< ... unless i % period == 0 */
     uint64_t window;          /**< where the file names none; 0 = none */
+    bool chunked;             /**< the window is the chunk that the token is in */
     bool no_rope;             /**< positions are learned or ALiBi */
     unsigned rope_period; /**< layers with (i + 1) % period == 0 have no rotary embedding; 0: all
                                have */

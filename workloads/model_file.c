@@ -72,17 +72,33 @@ static struct status read_config(struct model *out, FILE *file, const char *path
     return status;
 }
 
+static bool is_gguf_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".gguf") == 0;
+}
+
+// What the file starts with decides. Where that is neither GGUF nor JSON, its name says which of
+// the two readers can tell best what is wrong.
+static bool is_gguf_file(FILE *file, const char *path)
+{
+    char head[4] = {0};
+    size_t size = fread(head, 1, sizeof head, file);
+    if (size == sizeof head && memcmp(head, "GGUF", sizeof head) == 0) {
+        return true;
+    }
+    bool is_text = size > 0 && head[0] != '\0' && strchr("{[ \t\r\n\xef", head[0]) != NULL;
+    return !is_text && is_gguf_name(path);
+}
+
 static struct status load_file(struct model *out, const char *path)
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return system_error("open", path);
     }
-    char magic[4] = {0};
-    bool is_gguf = fread(magic, 1, sizeof magic, file) == sizeof magic &&
-                   memcmp(magic, "GGUF", sizeof magic) == 0;
     struct status status = status_ok();
-    if (is_gguf) {
+    if (is_gguf_file(file, path)) {
         status = gguf_read_model(out, path);
         if (status_is_ok(status)) {
             out->origin = MODEL_FROM_GGUF;
@@ -93,12 +109,6 @@ static struct status load_file(struct model *out, const char *path)
     }
     (void)fclose(file);
     return status;
-}
-
-static bool is_gguf_name(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".gguf") == 0;
 }
 
 // True if name is a shard of a split file other than its first ("...-00002-of-00003.gguf").

@@ -40,7 +40,7 @@ static void counts_by_hand(const struct model *model)
     assert_int_equal(model->lookup_bytes, 32);
     assert_int_equal(model->block_count, 2);
     assert_int_equal(model->trained_context, 512);
-    assert_string_equal(model->name, "by hand");
+    assert_string_equal(model->name, "by-hand");
     assert_string_equal(model->family, "llama");
     assert_int_equal(model->dtype, DTYPE_STORED);
     assert_false(model->tied);

@@ -1,0 +1,65 @@
+"""The reader through the program: public models give their published totals, damaged files one
+line that names what is wrong and exit code 2. `python3 tests/gguf/check.py PROGRAM`."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import damage
+import models
+
+
+def run(program, path):
+    done = subprocess.run([program, "model", path, "--json"], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def wrong_model(program, path, total, values, nbytes):
+    code, out, err = run(program, path)
+    if code != 0:
+        return "exit %d: %s" % (code, err.strip())
+    document = json.loads(out)
+    found = (document["parameters"]["total"], document["kv_values_per_token"],
+             document["weight_bytes"], sum(document["stored_bytes_by_dtype"].values()))
+    wanted = (total, values, nbytes, nbytes)
+    return None if found == wanted else "found %s, want %s" % (found, wanted)
+
+
+def wrong_damage(program, path, word):
+    code, out, err = run(program, path)
+    message = err.split("': ", 1)[-1]
+    if code != 2 or out:
+        return "exit %d, %d bytes of output: %s" % (code, len(out), err.strip()[:200])
+    if err.count("\n") != 1 or any(ord(c) < 32 for c in err[:-1]):
+        return "not one printable line: %r" % err[:300]
+    return None if word in message else "no %r in %r" % (word, message)
+
+
+def check(program, folder):
+    failures = count = 0
+    cases = [(name, make(), total, values)
+             for name, (make, total, values) in models.MODELS.items()]
+    deci, total, values = models.nemotron_51b_like()
+    cases.append(("deci", deci, total, values))
+    jobs = [(name, model.file.bytes(), wrong_model, (total, values, model.nbytes))
+            for name, model, total, values in cases]
+    jobs += [(name, data, wrong_damage, (word,)) for name, data, word in damage.cases()]
+    for name, data, wrong, expected in jobs:
+        path = os.path.join(folder, name + ".gguf")
+        with open(path, "wb") as file:
+            file.write(data)
+        problem = wrong(program, path, *expected)
+        os.unlink(path)
+        count += 1
+        if problem:
+            failures += 1
+            print("FAIL: %s: %s" % (name, problem))
+    print("%d files, %d failures" % (count, failures))
+    return failures
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        sys.exit(1 if check(sys.argv[1], scratch) else 0)
