@@ -26,6 +26,43 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
+// The command's parser runs as the child of one that learns where parsing stopped: argp tells the
+// position only there (ARGP_KEY_ERROR), and not to its caller.
+struct parse {
+    void *input; // of the command's parser
+    int next;    // index behind the offending word; 0 if there was none
+};
+
+static error_t watch_parse(int key, char *text, struct argp_state *state)
+{
+    struct parse *parse = state->input;
+    (void)text;
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = parse->input;
+        return 0;
+    }
+    if (key == ARGP_KEY_ERROR) {
+        parse->next = state->next;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+// argv index of the word that could not be taken; argc if all were.
+static int first_refused(const struct argp *argp, int argc, char **argv, void *input)
+{
+    const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
+    const struct argp watched = {NULL, watch_parse, NULL, NULL, children, NULL, NULL};
+    struct parse parse = {.input = input};
+    int index = argc;
+    error_t error =
+        argp_parse(&watched, argc, argv, ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER,
+                   &index, &parse);
+    if (error == 0) {
+        return index;
+    }
+    return parse.next > 1 && parse.next <= argc ? parse.next - 1 : argc - 1;
+}
+
 struct status command_parse(bool *done, const struct command_context *context,
                             const struct argp *argp, int argc, char **argv, void *input)
 {
@@ -37,23 +74,16 @@ struct status command_parse(bool *done, const struct command_context *context,
         argp_help(argp, context->out, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, name);
         return status_ok();
     }
-    int index = 1;
     common->status = status_ok();
-    error_t error =
-        argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER,
-                   &index, input);
+    int refused = first_refused(argp, argc, argv, input);
     if (common->status.code != STATUS_OK) {
         return common->status;
     }
-    if (error != 0) {
-        const char *word = index > 0 && index <= argc ? argv[index - 1] : argv[0];
-        if (index < argc && argv[index][0] != '-' && (index == 1 || argv[index - 1][0] != '-')) {
-            word = argv[index];
-        }
+    if (refused < argc) {
         return status_error(STATUS_INVALID,
-                            "option '%s' of '%s' is unknown, incomplete or out of place; "
+                            "'%s' of '%s' is unknown, incomplete or out of place; "
                             "'%s --help' lists what is accepted",
-                            word, name, name);
+                            argv[refused], name, name);
     }
     return status_ok();
 }
