@@ -345,6 +345,7 @@ static void running_system_respects_the_affinity_mask(void **state)
     assert_int_not_equal(machine.cores, 21);
     assert_true(machine.base_page_bytes >= 4096);
     assert_true(machine.kernel[0] != '\0');
+    assert_true(machine.hwloc_version[0] != '\0');
     unsigned last = machine.usable[machine.usable_count - 1].os_index;
     machine_free(&machine);
     CPU_ZERO(&one);
