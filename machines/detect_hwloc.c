@@ -35,6 +35,7 @@ static void fill_identity(struct machine *out, hwloc_topology_t topology)
     copy_info(out->vendor, sizeof out->vendor, topology, "CPUVendor");
     copy_info(out->architecture, sizeof out->architecture, topology, "Architecture");
     copy_info(out->kernel, sizeof out->kernel, topology, "OSRelease");
+    copy_info(out->hwloc_version, sizeof out->hwloc_version, topology, "hwlocVersion");
     out->family = number_info(topology, "CPUFamilyNumber");
     out->model = number_info(topology, "CPUModelNumber");
     out->stepping = number_info(topology, "CPUStepping");

@@ -111,6 +111,8 @@ struct machine {
      *  "" unknown. */
     char virtualized[64];
     char kernel[MACHINE_TEXT];
+    /** Of the hwloc that read the topology or wrote the XML; "" unknown. */
+    char hwloc_version[16];
     double clock_hz_nominal; /**< as told by the kernel; 0 unknown; never used as a roof */
 };
 

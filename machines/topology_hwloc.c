@@ -10,9 +10,9 @@
 
 // What hwloc 2.9 reads from the environment and would let replace the machine asked for.
 static const char *const variables[] = {
-    "HWLOC_FSROOT",   "HWLOC_COMPONENTS", "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_THISSYSTEM",
-    "HWLOC_XMLFILE",  "HWLOC_SYNTHETIC",  "HWLOC_CPUID_PATH",        "HWLOC_ALLOW",
-    "HWLOC_CPUKINDS", "HWLOC_XML_VERBOSE"};
+    "HWLOC_FSROOT",   "HWLOC_COMPONENTS",  "HWLOC_DUMPED_HWDATA_DIR", "HWLOC_THISSYSTEM",
+    "HWLOC_XMLFILE",  "HWLOC_SYNTHETIC",   "HWLOC_CPUID_PATH",        "HWLOC_ALLOW",
+    "HWLOC_CPUKINDS", "HWLOC_XML_VERBOSE", "HWLOC_HIDE_ERRORS"};
 
 enum { VARIABLE_COUNT = sizeof variables / sizeof *variables };
 
@@ -27,6 +27,7 @@ static void environment_clear(struct environment *out)
         out->saved[i] = value == NULL ? NULL : strdup(value);
         (void)unsetenv(variables[i]);
     }
+    (void)setenv("HWLOC_HIDE_ERRORS", "2", 1); // what fails is said once, by the caller
 }
 
 static void environment_restore(struct environment *environment)

@@ -26,40 +26,41 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-static const struct argp_option *find_option(const struct argp *argp, const char *word)
+// The command's parser runs as the child of one that learns where parsing stopped: argp tells the
+// position only there (ARGP_KEY_ERROR), and not to its caller.
+struct parse {
+    void *input; // of the command's parser
+    int next;    // index behind the offending word; 0 if there was none
+};
+
+static error_t watch_parse(int key, char *text, struct argp_state *state)
 {
-    const char *name = word + 2;
-    size_t length = strcspn(name, "=");
-    bool is_long = strncmp(word, "--", 2) == 0;
-    for (const struct argp_option *option = argp->options; option->key != 0; option++) {
-        bool matches = is_long ? option->name != NULL && strncmp(option->name, name, length) == 0
-                               : option->key == word[1];
-        if (matches) {
-            return option;
-        }
+    struct parse *parse = state->input;
+    (void)text;
+    if (key == ARGP_KEY_INIT) {
+        state->child_inputs[0] = parse->input;
+        return 0;
     }
-    return NULL;
+    if (key == ARGP_KEY_ERROR) {
+        parse->next = state->next;
+    }
+    return ARGP_ERR_UNKNOWN;
 }
 
-// The first word that argp cannot have taken: an unknown option, or one without its value.
-static const char *offending_word(const struct argp *argp, int argc, char **argv)
+// argv index of the word that could not be taken; argc if all were.
+static int first_refused(const struct argp *argp, int argc, char **argv, void *input)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        const char *word = argv[i];
-        if (word[0] != '-' || word[1] == '\0') {
-            continue;
-        }
-        const struct argp_option *option = find_option(argp, word);
-        bool joined = word[1] == '-' ? strchr(word, '=') != NULL : word[2] != '\0';
-        bool wants_value = option != NULL && option->arg != NULL;
-        if (option == NULL || (joined && !wants_value)) {
-            return word;
-        }
-        if (wants_value && !joined && ++i == argc) {
-            return word;
-        }
+    const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
+    const struct argp watched = {NULL, watch_parse, NULL, NULL, children, NULL, NULL};
+    struct parse parse = {.input = input};
+    int index = argc;
+    error_t error =
+        argp_parse(&watched, argc, argv, ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER,
+                   &index, &parse);
+    if (error == 0) {
+        return index;
     }
-    return argv[argc - 1];
+    return parse.next > 1 && parse.next <= argc ? parse.next - 1 : argc - 1;
 }
 
 struct status command_parse(bool *done, const struct command_context *context,
@@ -73,21 +74,16 @@ struct status command_parse(bool *done, const struct command_context *context,
         argp_help(argp, context->out, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, name);
         return status_ok();
     }
-    int index = 1;
     common->status = status_ok();
-    error_t error =
-        argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER,
-                   &index, input);
+    int refused = first_refused(argp, argc, argv, input);
     if (common->status.code != STATUS_OK) {
         return common->status;
     }
-    // Words that nobody took are no error to argp: it only tells where it stopped.
-    if (error != 0 || index < argc) {
-        const char *word = error == 0 ? argv[index] : offending_word(argp, argc, argv);
+    if (refused < argc) {
         return status_error(STATUS_INVALID,
-                            "option '%s' of '%s' is unknown, incomplete or out of place; "
+                            "'%s' of '%s' is unknown, incomplete or out of place; "
                             "'%s --help' lists what is accepted",
-                            word, name, name);
+                            argv[refused], name, name);
     }
     return status_ok();
 }

@@ -84,6 +84,9 @@ void host_facts_add(struct result_run *run, const struct machine *machine, struc
     cache_facts(run, machine);
     HOST("virtualized", "%s", machine->virtualized);
     HOST("kernel", "%s", machine->kernel);
+    if (machine->sve_vector_bytes > 0) {
+        HOST("sve_vector_bytes", "%u", machine->sve_vector_bytes);
+    }
     if (machine->memory_available_bytes > 0) {
         char bytes[UNITS_TEXT];
         HOST("memory_available", "%s", units_format_binary(bytes, machine->memory_available_bytes));
@@ -101,6 +104,34 @@ static void blas_conditions(struct result_run *run, const struct blas *blas)
     CONDITION("blas_threads", "%s", facts.openmp ? "OpenMP" : "its own, not bound");
 }
 
+static void build_conditions(struct result_run *run, const struct machine *machine)
+{
+    CONDITION("compiler", "%s", __VERSION__);
+    CONDITION("compiler_flags", "%s", LMROOF_FLAGS);
+    CONDITION("hwloc", "%s", machine->hwloc_version);
+}
+
+static void page_conditions(struct result_run *run, const struct machine *machine)
+{
+    char text[UNITS_TEXT];
+    CONDITION("transparent_huge_pages", "%s", machine->thp);
+    if (machine->thp_bytes > 0) {
+        CONDITION("transparent_huge_page", "%s", units_format_binary(text, machine->thp_bytes));
+    }
+    if (machine->base_page_bytes > 0) {
+        CONDITION("base_page", "%s", units_format_binary(text, machine->base_page_bytes));
+    }
+}
+
+// One, five and fifteen minutes: includes lmroof's own threads after the start.
+static void load_conditions(struct result_run *run)
+{
+    double load[3];
+    if (getloadavg(load, 3) == 3) {
+        CONDITION("load_average", "%.2f %.2f %.2f", load[0], load[1], load[2]);
+    }
+}
+
 void condition_facts_add(struct result_run *run, const struct machine *machine,
                          const struct team *team, const struct blas *blas)
 {
@@ -113,12 +144,17 @@ void condition_facts_add(struct result_run *run, const struct machine *machine,
     if (machine->cpu_quota_cores > 0) {
         CONDITION("cpu_quota_cores", "%.3g", machine->cpu_quota_cores);
     }
-    CONDITION("transparent_huge_pages", "%s", machine->thp);
+    if (machine->memory_limit_bytes > 0) {
+        char text[UNITS_TEXT];
+        CONDITION("memory_limit", "%s", units_format_binary(text, machine->memory_limit_bytes));
+    }
+    page_conditions(run, machine);
     CONDITION("governor", "%s", machine->governor);
     if (machine->numa_balancing >= 0) {
         CONDITION("numa_balancing", "%d", machine->numa_balancing);
     }
-    CONDITION("compiler", "%s", __VERSION__);
+    load_conditions(run);
+    build_conditions(run, machine);
     CONDITION("clock_resolution_seconds", "%.3g", clock_resolution_seconds());
     if (blas != NULL) {
         blas_conditions(run, blas);

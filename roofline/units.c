@@ -59,7 +59,9 @@ char *units_format_binary(char *out, uint64_t bytes)
         (void)snprintf(out, UNITS_TEXT, "%llu %s", (unsigned long long)(bytes / divisor),
                        prefixes[prefix]);
     } else {
-        (void)snprintf(out, UNITS_TEXT, "%.3g %s", (double)bytes / (double)divisor,
+        // Up to 1023 fit below the next prefix; three digits would turn them into 1.02e+03.
+        double scaled = (double)bytes / (double)divisor;
+        (void)snprintf(out, UNITS_TEXT, scaled < 999.5 ? "%.3g %s" : "%.0f %s", scaled,
                        prefixes[prefix]);
     }
     return out;

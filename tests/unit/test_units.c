@@ -48,7 +48,9 @@ static void binary_texts(void **state)
     assert_string_equal(units_format_binary(text, 0), "0 B");
     assert_string_equal(units_format_binary(text, 1536), "1.5 KiB");
     assert_string_equal(units_format_binary(text, (uint64_t)24 << 30), "24 GiB");
-    assert_string_equal(units_format_binary(text, UINT64_MAX), "1.64e+04 PiB");
+    assert_string_equal(units_format_binary(text, ((uint64_t)1 << 30) - 1024), "1024 MiB");
+    assert_string_equal(units_format_binary(text, (uint64_t)1020 * 1024 * 1024 + 5), "1020 MiB");
+    assert_string_equal(units_format_binary(text, UINT64_MAX), "16384 PiB");
 }
 
 int main(void)
