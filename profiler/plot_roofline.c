@@ -78,11 +78,11 @@ static void set_words(struct plot *plot, const struct result_run *runs, size_t r
     if (run_count > 1) {
         (void)snprintf(plot->title, sizeof plot->title, "%zu runs", run_count);
     } else {
-        (void)snprintf(plot->title, sizeof plot->title, "%s%s%s", what,
+        (void)snprintf(plot->title, sizeof plot->title, "%.60s%s%.60s", what,
                        cpu[0] == '\0' ? "" : " on ", cpu);
     }
     const char *threads = fact(run->conditions, run->condition_count, "threads");
-    char missing[48] = "";
+    char missing[64] = "";
     if (plot->skipped > 0) {
         (void)snprintf(missing, sizeof missing, ", %zu points without a figure not drawn",
                        plot->skipped);
