@@ -73,7 +73,7 @@ static const char *fact(const struct result_fact *facts, size_t count, const cha
 static void set_words(struct plot *plot, const struct result_run *runs, size_t run_count)
 {
     const struct result_run *run = &runs[0];
-    const char *cpu = fact(run->host, run->host_count, "cpu");
+    const char *cpu = fact(run->host, run->host_count, "name");
     const char *what = run->model_name[0] != '\0' ? run->model_name : "Machine";
     if (run_count > 1) {
         (void)snprintf(plot->title, sizeof plot->title, "%zu runs", run_count);

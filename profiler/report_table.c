@@ -74,7 +74,7 @@ static void fraction_text(char out[REPORT_CELL], const struct result_point *poin
 static void bound_text(char out[REPORT_CELL], const struct result_point *point)
 {
     const char *text = reading_is_present(&point->seconds)
-                           ? result_bound_name(point->bound)
+                           ? verdict_bound_name(point->bound)
                            : absent_state_name(point->seconds.absence.state);
     (void)snprintf(out, REPORT_CELL, "%s", text);
 }

@@ -39,7 +39,7 @@ function roofSets(plot, several) {
   return plot.roofs.map((roof, i) => {
     const colour = several ? palette(roof.run) : cssColour(roof.main ? '--roof' : '--roof-soft');
     return {
-      kind: 'roof', roof: i, main: roof.main, label: roof.label, type: 'line', order: 99, pointRadius: 0,
+      kind: 'roof', roof: i, run: roof.run, main: roof.main, label: roof.label, type: 'line', order: 99, pointRadius: 0,
       pointHitRadius: 0, borderColor: colour, borderWidth: roof.main ? 2.4 : 1.3,
       borderDash: roof.main ? [] : [6, 5],
       data: [{x: roof.from[0], y: roof.from[1]}, {x: roof.to[0], y: roof.to[1]}]
@@ -116,7 +116,7 @@ function drawRoofNames(chart) {
       c.translate(x0, y0);
       c.rotate(Math.atan2(y1 - y0, x1 - x0));
       c.fillStyle = set.borderColor;
-      c.fillText(set.label, 26, -6);
+      c.fillText(set.label, 26 + 105 * (set.run % 3), -6);
       c.restore();
     });
     c.textAlign = 'right';

@@ -112,8 +112,8 @@ static void fields_arrive_in_their_places(void **state)
     assert_int_equal(run.machine.bandwidth_count, 6);
     assert_int_equal(run.step_count, 4);
     assert_int_equal(run.steps[0].ttft_seconds.origin, ORIGIN_ABSENT);
-    assert_int_equal(run.host_count, 6);
-    assert_string_equal(run.host[0].name, "cpu");
+    assert_int_equal(run.host_count, 7);
+    assert_string_equal(run.host[0].name, "name");
     result_run_free(&run);
 }
 
