@@ -114,7 +114,7 @@ static void write_roofs(FILE *s, const struct plot *plot, enum plot_target targe
 static void write_slope_label(FILE *s, const struct plot *plot, const struct plot_roof *roof,
                               enum plot_target target)
 {
-    double share = 0.035 + 0.03 * (double)(roof->run % 4);
+    double share = 0.035 + 0.13 * (double)(roof->run % 3);
     double x = roof->x0 * pow(plot->x.high / plot->x.low, share);
     char style[128];
     (void)snprintf(style, sizeof style,

@@ -73,16 +73,16 @@ static const char *fact(const struct result_fact *facts, size_t count, const cha
 static void set_words(struct plot *plot, const struct result_run *runs, size_t run_count)
 {
     const struct result_run *run = &runs[0];
-    const char *cpu = fact(run->host, run->host_count, "cpu");
+    const char *cpu = fact(run->host, run->host_count, "name");
     const char *what = run->model_name[0] != '\0' ? run->model_name : "Machine";
     if (run_count > 1) {
         (void)snprintf(plot->title, sizeof plot->title, "%zu runs", run_count);
     } else {
-        (void)snprintf(plot->title, sizeof plot->title, "%s%s%s", what,
+        (void)snprintf(plot->title, sizeof plot->title, "%.60s%s%.60s", what,
                        cpu[0] == '\0' ? "" : " on ", cpu);
     }
     const char *threads = fact(run->conditions, run->condition_count, "threads");
-    char missing[48] = "";
+    char missing[64] = "";
     if (plot->skipped > 0) {
         (void)snprintf(missing, sizeof missing, ", %zu points without a figure not drawn",
                        plot->skipped);

@@ -15,8 +15,12 @@ struct report_input {
     size_t run_count;
     const char *const *labels;             /**< one a run, for example its file's name */
     const struct command_context *context; /**< for the documents that a report carries */
-    bool colour;                           /**< txt: ANSI colours */
-    unsigned columns;                      /**< txt: width to keep to; 0 is 110 */
+    /** The texts of the documents that the runs were read from, one a run, so that what a report
+     *  carries is the original. NULL: made from the runs. */
+    const char *const *documents;
+    bool thinned;     /**< samples were left out of some document */
+    bool colour;      /**< txt: ANSI colours */
+    unsigned columns; /**< txt: width to keep to; 0 is 110 */
 };
 
 struct report_format {

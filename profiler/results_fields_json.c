@@ -117,6 +117,7 @@ const struct field result_counter_fields[] = {
     TEXT("source", source),
     TEXT_OR("events", events, 0, NULL),
     NUMBER("running_fraction", running_fraction, "the source does not tell"),
+    NUMBER("background_fraction", background_fraction, "no idle baseline was counted"),
     {.key = NULL}};
 #undef T
 
@@ -147,6 +148,7 @@ static struct status counter_from_json(struct result_counter *out, const json_t 
     }
     memcpy(out->metric, metric, strlen(metric) + 1);
     out->running_fraction = NAN;
+    out->background_fraction = NAN;
     TRY(reading_from_json(&out->value, value, all, &at));
     return json_is_object(value) ? fields_from_json(out, value, result_counter_fields, &at)
                                  : status_ok();

@@ -2,6 +2,7 @@
 
 #include "profiler/document_json.h"
 #include "profiler/fields_json.h"
+#include "profiler/json_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -266,9 +267,10 @@ static struct status load(char **out, size_t *out_size, FILE *file, const char *
 {
     const size_t most = (size_t)1 << 30;
     size_t room = 0;
+    *out_size = 0;
     while (!feof(file)) {
         room = room == 0 ? (size_t)1 << 16 : 2 * room;
-        char *grown = room > most ? NULL : realloc(*out, room);
+        char *grown = room > most ? NULL : realloc(*out, room + 1);
         if (room > most) {
             return status_error(STATUS_INVALID, "%s: found more than 1 GiB, accepted less", path);
         }
@@ -280,23 +282,55 @@ static struct status load(char **out, size_t *out_size, FILE *file, const char *
         if (ferror(file)) {
             return status_error(STATUS_INVALID, "%s: cannot read: %s", path, strerror(errno));
         }
+        grown[*out_size] = '\0';
     }
     return status_ok();
 }
 
-struct status run_read(struct result_run *out, const char *path)
+static struct status parse_loaded(struct result_run *out, char *text, size_t size, bool *thin,
+                                  const char *path)
+{
+    enum { LARGE = 4 << 20 };
+    bool drop = thin != NULL && *thin && size > LARGE && memchr(text, '\0', size) == NULL;
+    char *copy = drop ? malloc(size + 1) : NULL;
+    if (copy == NULL) {
+        TRY(run_parse(out, text, size, path));
+    } else {
+        memcpy(copy, text, size);
+        size = json_text_compact(text, size, true);
+        struct status status = run_parse(out, text, size, path);
+        if (status.code == STATUS_INVALID) {
+            // Lines and columns of the error are to be those of the file.
+            result_run_free(out);
+            status = run_parse(out, copy, strlen(copy), path);
+        }
+        free(copy);
+        TRY(status);
+    }
+    if (thin != NULL) {
+        *thin = copy != NULL;
+    }
+    text[json_text_compact(text, size, false)] = '\0';
+    return status_ok();
+}
+
+struct status run_read(struct result_run *out, char **text, bool *thin, const char *path)
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
         return status_error(STATUS_INVALID, "%s: cannot open: %s", path, strerror(errno));
     }
-    char *text = NULL;
+    char *loaded = NULL;
     size_t size = 0;
-    struct status status = load(&text, &size, file, path);
+    struct status status = load(&loaded, &size, file, path);
     (void)fclose(file);
     if (status.code == STATUS_OK) {
-        status = run_parse(out, text, size, path);
+        status = parse_loaded(out, loaded, size, thin, path);
     }
-    free(text);
+    if (text != NULL && status.code == STATUS_OK) {
+        *text = loaded;
+    } else {
+        free(loaded);
+    }
     return status;
 }

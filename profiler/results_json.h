@@ -26,10 +26,14 @@ json_t *machine_document(const struct result_run *run, const struct command_cont
 CHECKED struct status run_from_json(struct result_run *out, const json_t *document,
                                     const char *name);
 
-/** The same from text of size bytes, and from a file. Errors: also INVALID with line and column
- *  if it is not JSON, if it cannot be opened, or if it is larger than 1 GiB. */
+/** The same from text. Errors: also INVALID with line and column if it is not JSON. */
 CHECKED struct status run_parse(struct result_run *out, const char *text, size_t size,
                                 const char *name);
-CHECKED struct status run_read(struct result_run *out, const char *path);
+
+/** The same from a file. text (may be NULL) becomes the document without blanks, owned by the
+ *  caller, NULL on errors. thin (may be NULL): where *thin is true on entry, the samples of
+ *  documents of more than 4 MiB are left out of both; *thin tells whether they were.
+ *  Errors: also INVALID if it cannot be read or is larger than 1 GiB. */
+CHECKED struct status run_read(struct result_run *out, char **text, bool *thin, const char *path);
 
 #endif

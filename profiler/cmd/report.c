@@ -58,32 +58,35 @@ static const char *base_name(const char *path)
     return slash == NULL || slash[1] == '\0' ? path : slash + 1;
 }
 
-static struct status write_report(const struct report_arguments *arguments,
-                                  const struct report_input *input)
-{
-    if (arguments->output != NULL) {
-        return report_save(arguments->output, input);
-    }
-    const struct report_format *format = NULL;
-    TRY(report_find(&format, "stdout.txt"));
-    return format->write(input->context->out, input);
-}
+struct report_sources {
+    struct result_run runs[FILES_MAX];
+    char *documents[FILES_MAX];
+    const char *labels[FILES_MAX];
+};
 
 static struct status report_files(const struct command_context *context,
-                                  const struct report_arguments *arguments, struct result_run *runs)
+                                  const struct report_arguments *arguments,
+                                  const struct report_format *format,
+                                  struct report_sources *sources)
 {
-    const char *labels[FILES_MAX];
+    const char *const page = "html"; // the one format that carries documents, and shows no samples
+    bool thinned = false;
     for (size_t i = 0; i < arguments->file_count; i++) {
-        TRY(run_read(&runs[i], arguments->files[i]));
-        labels[i] = base_name(arguments->files[i]);
+        bool thin = strcmp(format->name, page) == 0;
+        TRY(run_read(&sources->runs[i], &sources->documents[i], &thin, arguments->files[i]));
+        thinned = thinned || thin;
+        sources->labels[i] = base_name(arguments->files[i]);
     }
-    const struct report_input input = {.runs = runs,
+    const struct report_input input = {.runs = sources->runs,
                                        .run_count = arguments->file_count,
-                                       .labels = labels,
+                                       .labels = sources->labels,
+                                       .documents = (const char *const *)sources->documents,
+                                       .thinned = thinned,
                                        .context = context,
                                        .colour = getenv("NO_COLOR") == NULL &&
                                                  isatty(fileno(context->out)) == 1};
-    return write_report(arguments, &input);
+    return arguments->output != NULL ? report_save(arguments->output, &input)
+                                     : format->write(context->out, &input);
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,
@@ -101,18 +104,17 @@ static struct status run(int *exit_code, const struct command_context *context, 
                                             "'lmroof report --help' explains");
     }
     const struct report_format *format = NULL;
-    if (arguments.output != NULL) {
-        TRY(report_find(&format, arguments.output));
-    }
-    struct result_run *runs = calloc(arguments.file_count, sizeof *runs);
-    if (runs == NULL) {
+    TRY(report_find(&format, arguments.output == NULL ? "stdout.txt" : arguments.output));
+    struct report_sources *sources = calloc(1, sizeof *sources);
+    if (sources == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to read the runs");
     }
-    struct status status = report_files(context, &arguments, runs);
+    struct status status = report_files(context, &arguments, format, sources);
     for (size_t i = 0; i < arguments.file_count; i++) {
-        result_run_free(&runs[i]);
+        result_run_free(&sources->runs[i]);
+        free(sources->documents[i]);
     }
-    free(runs);
+    free(sources);
     return status;
 }
 

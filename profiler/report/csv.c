@@ -81,14 +81,15 @@ static void write_counter_titles(FILE *out)
         char name[48];
         (void)snprintf(name, sizeof name, "counters.%s", metrics[i]);
         write_reading_titles(out, name);
-        (void)fprintf(out, ",%s.scope,%s.source,%s.events,%s.running_fraction", name, name, name,
-                      name);
+        (void)fprintf(out,
+                      ",%s.scope,%s.source,%s.events,%s.running_fraction,%s.background_fraction",
+                      name, name, name, name, name);
     }
 }
 
 static void write_counter(FILE *out, const struct result_point *point, const char *metric)
 {
-    static const struct result_counter none = {.running_fraction = NAN};
+    static const struct result_counter none = {.running_fraction = NAN, .background_fraction = NAN};
     const struct result_counter *counter = &none;
     for (size_t i = 0; i < point->counter_count; i++) {
         counter = strcmp(point->counters[i].metric, metric) == 0 ? &point->counters[i] : counter;
@@ -98,6 +99,8 @@ static void write_counter(FILE *out, const struct result_point *point, const cha
     write_text(out, counter->events);
     (void)fputc(',', out);
     write_number(out, counter->running_fraction);
+    (void)fputc(',', out);
+    write_number(out, counter->background_fraction);
 }
 
 static void write_counters(FILE *out, const struct result_point *point)

@@ -166,7 +166,8 @@ def point(operator, phase, batch, tokens, dtype, slow, hollow):
             counted / t, seconds, {"bytes": "counted", "seconds": "timed"}, True)
         out["counters"]["dram_read_bytes"] = dict(
             measured(counted, origin="counted"), scope="system", source="perf",
-            events="unc_m_cas_count.rd", running_fraction=0.81)
+            events="unc_m_cas_count.rd", running_fraction=0.81,
+            background_fraction=0.02)
         absent(out["counters"], "package_joules", "not_permitted", "perf_event_open: EACCES",
                "sysctl kernel.perf_event_paranoid=0")
     else:
@@ -267,12 +268,12 @@ def document(arguments):
                {"code": "not_saturated", "text": "two threads do not saturate the memory: store_nt "
                 "and load still grow with threads", "try": "more cores, if the machine has them"}],
            "complete": True,
-           "host": {"cpu": "AMD EPYC 9R14 96-Core Processor", "cores": "2 of 2",
-                    "llc": "32 MiB", "memory": "24 GiB", "kernel": "Linux 6.1.0",
-                    "virtualized": "kvm"},
-           "conditions": {"threads": "2", "binding": "0-1", "pages": "2 MiB (madvise)",
-                          "governor": "no cpufreq", "blas": "OpenBLAS 0.3.21 SkylakeX",
-                          "compiler": "gcc 12.2.0 -O3"},
+           "host": {"name": "AMD EPYC 9R14 96-Core Processor", "architecture": "x86_64",
+                    "cores": "2", "l3": "32 MiB x 1", "memory_available": "24 GiB",
+                    "kernel": "Linux 6.1.0", "virtualized": "kvm"},
+           "conditions": {"threads": "2", "cpus": "0-1", "binding": "one thread per cpu, bound",
+                          "transparent_huge_pages": "madvise", "blas_core": "SkylakeX",
+                          "compiler": "12.2.0"},
            "model": {"name": "llama-3.2-1b"}, "machine": machine(), "points": points}
     all_steps = steps(totals)
     out["step"], out["steps"] = all_steps[0], all_steps

@@ -82,7 +82,7 @@ static void fields_arrive_in_their_places(void **state)
 {
     (void)state;
     struct result_run run = {0};
-    ASSERT_OK(run_read(&run, TESTS_DIR "/documents/run.json"));
+    ASSERT_OK(run_read(&run, NULL, NULL, TESTS_DIR "/documents/run.json"));
     assert_string_equal(run.model_name, "llama-3.2-1b");
     assert_string_equal(run.command_line, "lmroof run -m llama-3.2-1b --batch 1,4,16,64");
     assert_true(run.complete);
@@ -112,8 +112,8 @@ static void fields_arrive_in_their_places(void **state)
     assert_int_equal(run.machine.bandwidth_count, 6);
     assert_int_equal(run.step_count, 4);
     assert_int_equal(run.steps[0].ttft_seconds.origin, ORIGIN_ABSENT);
-    assert_int_equal(run.host_count, 6);
-    assert_string_equal(run.host[0].name, "cpu");
+    assert_int_equal(run.host_count, 7);
+    assert_string_equal(run.host[0].name, "name");
     result_run_free(&run);
 }
 
@@ -166,7 +166,7 @@ static void machine_documents_have_no_points(void **state)
     (void)state;
     struct result_run run = {0};
     struct result_run again = {0};
-    ASSERT_OK(run_read(&run, TESTS_DIR "/documents/run.json"));
+    ASSERT_OK(run_read(&run, NULL, NULL, TESTS_DIR "/documents/run.json"));
     json_t *document = machine_document(&run, &context);
     assert_null(json_object_get(document, "points"));
     ASSERT_OK(run_from_json(&again, document, "machine.json"));
