@@ -112,7 +112,7 @@ double ceiling_try(struct ceilings *session, struct ceiling *ceiling)
 {
     double best = 0;
     unsigned clean = 0;
-    for (unsigned i = 0; i < 3 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
+    for (unsigned i = 0; i < 2 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
         struct ceiling_sample sample;
         ceiling_sample(&sample, session, ceiling);
         best = sample.per_s > best ? sample.per_s : best;
@@ -156,8 +156,8 @@ static struct reading clock_reading(const double *hz, size_t count)
 void ceiling_record_read(struct reading *out, struct reading *core_hz, unsigned *disturbed,
                          const struct ceiling_record *record, unsigned n)
 {
-    double rate[READING_SAMPLES_MAX];
-    double hz[READING_SAMPLES_MAX];
+    double rate[READING_SAMPLES_MAX] = {0};
+    double hz[READING_SAMPLES_MAX] = {0};
     size_t count = 0;
     unsigned kept = 0;
     n = n > READING_SAMPLES_MAX ? READING_SAMPLES_MAX : n;

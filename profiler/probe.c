@@ -18,9 +18,9 @@ struct status probe_interrupted(const struct probe *probe)
     return status_ok();
 }
 
-bool probe_has_time(struct probe *probe)
+bool probe_has_time(struct probe *probe, double by)
 {
-    bool time = clock_seconds() < probe->deadline;
+    bool time = clock_seconds() < by;
     probe->over_budget = probe->over_budget || !time;
     return time;
 }
@@ -157,7 +157,7 @@ static struct status measure_other_sets(struct probe *probe)
     if (probe->options->thread_count > 0 || probe->options->quick) {
         return status_ok();
     }
-    if (all > machine_default_threads(machine, false) && probe_has_time(probe)) {
+    if (all > machine_default_threads(machine, false) && probe_has_time(probe, probe->deadline)) {
         TRY(measure_threads(probe, all, true));
     }
     for (unsigned kind = 0; machine->core_kind_count > 1 && kind < machine->core_kind_count;
@@ -165,7 +165,7 @@ static struct status measure_other_sets(struct probe *probe)
         unsigned cpus[MACHINE_CPUS_MAX];
         unsigned count = placement_cpus_of_kind(cpus, MACHINE_CPUS_MAX, machine, kind);
         struct probe_session session;
-        if (count == 0 || !probe_has_time(probe)) {
+        if (count == 0 || !probe_has_time(probe, probe->deadline)) {
             continue;
         }
         TRY(probe_session_open(&session, probe, cpus, count));
@@ -187,7 +187,7 @@ static struct status measure_all(struct probe *probe)
         count = options->thread_count;
     }
     for (size_t i = 0; i < count; i++) {
-        bool has_time = i == 0 || probe_has_time(probe);
+        bool has_time = i == 0 || probe_has_time(probe, probe->deadline);
         if (has_time) {
             TRY(measure_threads(probe, threads[i], false));
         }

@@ -25,7 +25,7 @@ static struct status read_levels(struct probe *probe, struct probe_session *sess
         struct working_set set;
         bool asked = probe->options->levels[level] && (level != LEVEL_DRAM || probe->dram);
         TRY(probe_interrupted(probe));
-        if (!asked || !probe_has_time(probe) ||
+        if (!asked || !probe_has_time(probe, probe->deadline) ||
             !status_is_ok(working_set_of(&set, probe->host->machine, session->cpus, 1,
                                          (enum memory_level)level))) {
             continue; // an unknown size was warned of with the bandwidth
@@ -67,7 +67,7 @@ static struct status read_loads(struct probe *probe, struct probe_session *sessi
     place.memory = true;
     for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
         TRY(probe_interrupted(probe));
-        if (probe_has_time(probe)) {
+        if (probe_has_time(probe, probe->deadline)) {
             read_load(probe, &place, session->threads - 1, pauses[i]);
         }
     }
@@ -87,7 +87,7 @@ static struct status read_small_pages(struct probe *probe, struct probe_session 
     uint64_t left = probe->host->machine->memory_available_bytes / 5 * 4;
     struct arena small;
     if (arena_page_bytes(&probe->arena) <= probe->host->machine->base_page_bytes ||
-        !probe_has_time(probe) || (left > 0 && 2 * probe->arena.bytes > left)) {
+        !probe_has_time(probe, probe->deadline) || (left > 0 && 2 * probe->arena.bytes > left)) {
         return status_ok();
     }
     TRY(arena_map(&small, probe->arena.bytes, false));

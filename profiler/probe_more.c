@@ -57,7 +57,7 @@ struct status probe_gemm(struct probe *probe, struct probe_session *session)
     static const char *const dtypes[] = {"f32", "f64"};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes && probe->host->blas != NULL; i++) {
         TRY(probe_interrupted(probe));
-        if (dtype_asked(probe->options, dtypes[i]) && probe_has_time(probe)) {
+        if (dtype_asked(probe->options, dtypes[i]) && probe_has_time(probe, probe->deadline)) {
             probe_progress(probe, "GEMM");
             TRY(one_gemm(probe, session, dtypes[i]));
         }
@@ -104,7 +104,7 @@ struct status probe_scaling(struct probe *probe)
     for (unsigned n = 1; n <= all && count < 64; n = next_count(n, all)) {
         struct reading rate;
         TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe)) {
+        if (!probe_has_time(probe, probe->deadline)) {
             break;
         }
         probe_progress(probe, "scaling");
@@ -142,7 +142,7 @@ struct status probe_sweep(struct probe *probe, struct probe_session *session)
         struct ceiling ceiling;
         uint64_t total = (uint64_t)(size * session->threads);
         TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe)) {
+        if (!probe_has_time(probe, probe->deadline)) {
             break;
         }
         probe_progress(probe, "sweep");

@@ -89,7 +89,7 @@ static struct status measure_row(struct probe *probe, unsigned from)
     for (size_t j = 0; j < machine->node_count && threads > 0; j++) {
         struct reading rate;
         TRY(probe_interrupted(probe));
-        if (machine->nodes[j].bytes > 0 && !probe_has_time(probe)) {
+        if (machine->nodes[j].bytes > 0 && !probe_has_time(probe, probe->deadline)) {
             return status_ok();
         }
         struct status status =

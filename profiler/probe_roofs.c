@@ -1,4 +1,5 @@
 // The roofs of one team: which kernels at which levels, sampled in rounds.
+#include "profiler/clock.h"
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 
@@ -19,6 +20,8 @@ struct probe_item {
 struct item_list {
     struct probe_item *items;
     size_t count;
+    double choose_by; // shares of the time that is left: choosing, sampling, everything after
+    double sample_by;
 };
 
 static const char *const kernels_quick[] = {"load",    "store", "store_nt", "copy",
@@ -78,7 +81,7 @@ static struct status choose_level(struct item_list *list, struct probe *probe,
     for (size_t i = 0; kernels[i] != NULL; i++) {
         struct ceiling ceiling;
         TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe)) {
+        if (!probe_has_time(probe, list->choose_by)) {
             return status_ok();
         }
         TRY(ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i], set.bytes));
@@ -125,7 +128,7 @@ static struct status choose_classes(struct item_list *list, struct probe *probe,
         bool again = strcmp(class_, best.chain->class_) == 0 ||
                      (i > 0 && strcmp(class_, best.trials[i - 1].variant) == 0);
         struct ceiling other;
-        if (!again && !probe->options->quick && probe_has_time(probe) &&
+        if (!again && !probe->options->quick && probe_has_time(probe, list->choose_by) &&
             status_is_ok(ceiling_choose_compute(&other, session->ceilings, dtype, class_))) {
             (void)add_item(list, ROLE_CHAIN, &other);
         }
@@ -158,7 +161,7 @@ static struct status sample_rounds(struct item_list *list, struct probe *probe,
         for (size_t i = 0; i < list->count; i++) {
             TRY(probe_interrupted(probe));
             bool wanted = round < repeats || list->items[i].record.count < repeats;
-            bool allowed = round < 3 || probe_has_time(probe);
+            bool allowed = round < 3 || probe_has_time(probe, list->sample_by);
             if (wanted && allowed) {
                 ceiling_record_sample(&list->items[i].record, session->ceilings,
                                       &list->items[i].ceiling);
@@ -269,7 +272,9 @@ static void push_all(struct probe *probe, struct probe_session *session, struct 
 
 struct status probe_roofs(struct probe *probe, struct probe_session *session, bool brief)
 {
-    struct item_list list = {.count = 0};
+    double now = clock_seconds();
+    double left = probe->deadline > now ? probe->deadline - now : 0;
+    struct item_list list = {.choose_by = now + 0.5 * left, .sample_by = now + 0.75 * left};
     struct status status = choose_streams(&list, probe, session, brief);
     if (status.code == STATUS_OK) {
         status = choose_chains(&list, probe, session, brief);

@@ -37,8 +37,9 @@ void probe_session_close(struct probe_session *session);
 /** INTERRUPTED once a signal was seen. */
 CHECKED struct status probe_interrupted(const struct probe *probe);
 
-/** True while there is time for optional work; remembers that something was left out. */
-bool probe_has_time(struct probe *probe);
+/** True before the instant `by` (CLOCK_MONOTONIC seconds); remembers that something was left out.
+ */
+bool probe_has_time(struct probe *probe, double by);
 
 void probe_progress(const struct probe *probe, const char *what);
 
