@@ -88,7 +88,8 @@ static void each_fault_is_one_finding(void **state)
     expect_only(&facts, "cpus_hidden");
     machine = healthy_machine();
     machine.smt = true;
-    machine.pus = machine.usable_count = 16;
+    machine.pus = 16;
+    machine.usable_count = 16;
     facts.threads = 16;
     expect_only(&facts, "smt_siblings");
     machine = healthy_machine();
