@@ -112,7 +112,7 @@ double ceiling_try(struct ceilings *session, struct ceiling *ceiling)
 {
     double best = 0;
     unsigned clean = 0;
-    for (unsigned i = 0; i < 3 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
+    for (unsigned i = 0; i < 2 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
         struct ceiling_sample sample;
         ceiling_sample(&sample, session, ceiling);
         best = sample.per_s > best ? sample.per_s : best;
@@ -128,65 +128,64 @@ void ceiling_add_trial(struct ceiling *ceiling, struct ceiling_trial trial)
     }
 }
 
-struct collected {
-    double rate[READING_SAMPLES_MAX];
-    double hz[READING_SAMPLES_MAX];
-    size_t count;
-};
-
-static void collect(struct collected *to, const struct ceiling_sample *sample)
+void ceiling_record_sample(struct ceiling_record *record, struct ceilings *session,
+                           struct ceiling *ceiling)
 {
-    to->rate[to->count] = sample->per_s;
-    to->hz[to->count] = sample->core_hz;
-    to->count++;
-}
-
-// Undisturbed samples count; disturbed ones only where there are not enough of the others.
-static void collect_samples(struct collected *clean, struct collected *dirty,
-                            struct ceilings *session, struct ceiling *ceiling, unsigned n)
-{
-    for (unsigned i = 0; i < 2 * n && clean->count < n; i++) {
-        struct ceiling_sample sample;
-        ceiling_sample(&sample, session, ceiling);
-        if (!sample.timing.disturbed) {
-            collect(clean, &sample);
-        } else if (dirty->count < n) {
-            collect(dirty, &sample);
-        }
+    struct ceiling_sample sample;
+    ceiling_sample(&sample, session, ceiling);
+    if (!sample.timing.disturbed && record->count < READING_SAMPLES_MAX) {
+        record->rate[record->count] = sample.per_s;
+        record->core_hz[record->count++] = sample.core_hz;
+    } else if (sample.timing.disturbed && record->disturbed_count < READING_SAMPLES_MAX) {
+        record->disturbed_rate[record->disturbed_count] = sample.per_s;
+        record->disturbed_core_hz[record->disturbed_count++] = sample.core_hz;
     }
 }
 
-static struct reading clock_reading(const struct collected *from)
+static struct reading clock_reading(const double *hz, size_t count)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        if (isnan(from->hz[i])) {
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(hz[i])) {
             return reading_absent(ABSENT_UNSUPPORTED,
                                   "no clock chain was the longest path of this loop", NULL);
         }
     }
-    return reading_of_samples(from->hz, from->count, BETTER_HIGHER, ORIGIN_TIMED);
+    return reading_of_samples(hz, count, BETTER_HIGHER, ORIGIN_TIMED);
+}
+
+void ceiling_record_read(struct reading *out, struct reading *core_hz, unsigned *disturbed,
+                         const struct ceiling_record *record, unsigned n)
+{
+    double rate[READING_SAMPLES_MAX] = {0};
+    double hz[READING_SAMPLES_MAX] = {0};
+    size_t count = 0;
+    unsigned kept = 0;
+    n = n > READING_SAMPLES_MAX ? READING_SAMPLES_MAX : n;
+    for (; count < n && count < record->count; count++) {
+        rate[count] = record->rate[count];
+        hz[count] = record->core_hz[count];
+    }
+    for (; count < n && kept < record->disturbed_count; count++, kept++) {
+        rate[count] = record->disturbed_rate[kept];
+        hz[count] = record->disturbed_core_hz[kept];
+    }
+    *out = reading_of_samples(rate, count, BETTER_HIGHER, ORIGIN_TIMED);
+    if (core_hz != NULL) {
+        *core_hz = clock_reading(hz, count);
+    }
+    if (disturbed != NULL) {
+        *disturbed = kept;
+    }
 }
 
 void ceiling_read(struct reading *out, struct reading *core_hz, unsigned *disturbed,
                   struct ceilings *session, struct ceiling *ceiling, unsigned n)
 {
-    struct collected clean = {.count = 0};
-    struct collected dirty = {.count = 0};
+    struct ceiling_record record = {.count = 0};
     struct ceiling_sample warm;
-    n = n > READING_SAMPLES_MAX ? READING_SAMPLES_MAX : n;
     ceiling_sample(&warm, session, ceiling);
-    collect_samples(&clean, &dirty, session, ceiling, n);
-    unsigned kept = 0;
-    for (; clean.count < n && kept < dirty.count; kept++) {
-        clean.rate[clean.count] = dirty.rate[kept];
-        clean.hz[clean.count] = dirty.hz[kept];
-        clean.count++;
+    for (unsigned i = 0; i < 2 * n && record.count < n; i++) {
+        ceiling_record_sample(&record, session, ceiling);
     }
-    *out = reading_of_samples(clean.rate, clean.count, BETTER_HIGHER, ORIGIN_TIMED);
-    if (core_hz != NULL) {
-        *core_hz = clock_reading(&clean);
-    }
-    if (disturbed != NULL) {
-        *disturbed = kept;
-    }
+    ceiling_record_read(out, core_hz, disturbed, &record, n);
 }

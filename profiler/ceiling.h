@@ -117,8 +117,27 @@ struct ceiling_sample {
 /** Takes one sample: some milliseconds. */
 void ceiling_sample(struct ceiling_sample *out, struct ceilings *session, struct ceiling *ceiling);
 
-/** n samples (at most READING_SAMPLES_MAX) as readings; core_hz may be NULL. Disturbed samples
- *  are repeated up to n times in all; *disturbed (may be NULL) counts those that stayed. */
+/** Samples of one ceiling as they come in: undisturbed ones count; disturbed ones are kept apart
+ *  and enter only where there are not enough of the others. */
+struct ceiling_record {
+    double rate[READING_SAMPLES_MAX];
+    double core_hz[READING_SAMPLES_MAX];
+    size_t count;
+    double disturbed_rate[READING_SAMPLES_MAX];
+    double disturbed_core_hz[READING_SAMPLES_MAX];
+    size_t disturbed_count;
+};
+
+/** Takes one sample into a record that was zeroed at first. Full records take no more. */
+void ceiling_record_sample(struct ceiling_record *record, struct ceilings *session,
+                           struct ceiling *ceiling);
+
+/** The record of n wished samples as readings; core_hz and disturbed may be NULL. *disturbed is
+ *  the number of disturbed samples in *out. */
+void ceiling_record_read(struct reading *out, struct reading *core_hz, unsigned *disturbed,
+                         const struct ceiling_record *record, unsigned n);
+
+/** n samples in a row (at most 2 n, if some are disturbed) as readings. */
 void ceiling_read(struct reading *out, struct reading *core_hz, unsigned *disturbed,
                   struct ceilings *session, struct ceiling *ceiling, unsigned n);
 

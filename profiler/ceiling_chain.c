@@ -63,7 +63,7 @@ static double best_seconds(struct ceilings *session,
 {
     double best = (double)INFINITY;
     unsigned clean = 0;
-    for (unsigned i = 0; i < 3 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
+    for (unsigned i = 0; i < 2 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
         struct team_sample timing;
         time_chain(&timing, session, run, iterations);
         best = timing.seconds < best ? timing.seconds : best;

@@ -1,0 +1,252 @@
+#include "profiler/clock.h"
+#include "profiler/placement.h"
+#include "profiler/probe_session.h"
+#include "profiler/result_build.h"
+#include "roofline/units.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct status probe_interrupted(const struct probe *probe)
+{
+    if (probe->host->signal != NULL && *probe->host->signal != 0) {
+        return status_error(STATUS_INTERRUPTED, "interrupted; what was measured until then is "
+                                                "marked incomplete");
+    }
+    return status_ok();
+}
+
+bool probe_has_time(struct probe *probe, double by)
+{
+    bool time = clock_seconds() < by;
+    probe->over_budget = probe->over_budget || !time;
+    return time;
+}
+
+void probe_progress(const struct probe *probe, const char *what)
+{
+    if (probe->host->progress != NULL) {
+        probe->host->progress(probe->host->progress_context, what);
+    }
+}
+
+unsigned probe_repeats(const struct probe *probe)
+{
+    return probe->options->quick ? 7 : 15;
+}
+
+double probe_knee(const unsigned *threads, const double *bytes_per_s, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        most = bytes_per_s[i] > most ? bytes_per_s[i] : most;
+    }
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (bytes_per_s[i] >= 0.95 * most) {
+            return threads[i];
+        }
+    }
+    return (double)NAN;
+}
+
+static uint64_t inner_bytes(const struct machine *machine, const struct probe_options *options)
+{
+    uint64_t most = 0;
+    for (unsigned level = 1; level <= 3; level++) {
+        uint64_t bytes = machine_cache_bytes(machine, level) *
+                         (machine_cache_instances(machine, level) + (uint64_t)1) / 2;
+        most = options->levels[level - 1] && bytes > most ? bytes : most;
+    }
+    // Three arrays for each thread, rounded up to whole blocks and staggered.
+    return most + machine->usable_count * 8 * STREAM_BLOCK;
+}
+
+struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *run,
+                                const struct machine *machine, const struct probe_options *options)
+{
+    char need[UNITS_TEXT];
+    char left[UNITS_TEXT];
+    uint64_t inner = inner_bytes(machine, options);
+    // The three arrays of a triad rotate over the whole; a block each is lost to staggering.
+    uint64_t outer = 4 * machine->llc_total_bytes + machine->usable_count * 8 * STREAM_BLOCK;
+    uint64_t most = machine->memory_available_bytes / 5 * 4;
+    most = machine->memory_available_bytes == 0 ? UINT64_MAX : most;
+    *dram = options->levels[LEVEL_DRAM] && machine->llc_total_bytes > 0;
+    if (*dram && outer > most) {
+        *dram = false;
+        result_warn(run, "memory_short", "free memory or raise the cgroup's limit",
+                    "DRAM was not measured: it needs %s (4 x all last-level caches), of %s that "
+                    "are available",
+                    units_format_binary(need, outer),
+                    units_format_binary(left, machine->memory_available_bytes));
+    }
+    *bytes = *dram && outer > inner ? outer : inner;
+    if (*bytes > most) {
+        return status_error(STATUS_UNAVAILABLE,
+                            "probe needs %s of memory; %s are available (four fifths of it may "
+                            "be used)",
+                            units_format_binary(need, *bytes),
+                            units_format_binary(left, machine->memory_available_bytes));
+    }
+    return status_ok();
+}
+
+struct status probe_session_open(struct probe_session *out, struct probe *probe,
+                                 const unsigned *cpus, unsigned threads)
+{
+    memset(out, 0, sizeof *out);
+    out->threads = threads;
+    memcpy(out->cpus, cpus, threads * sizeof *cpus);
+    bool again = probe->filled && probe->host->machine->numa_nodes > 1;
+    if (again) {
+        size_t bytes = probe->arena.bytes;
+        arena_unmap(&probe->arena);
+        TRY(arena_map(&probe->arena, bytes, true));
+    }
+    TRY(team_create(&out->team, cpus, threads));
+    struct status status = ceilings_create(&out->ceilings, probe->host->machine, out->team,
+                                           &probe->arena, &probe->kernels);
+    if (status.code != STATUS_OK) {
+        probe_session_close(out);
+        return status;
+    }
+    if (!probe->filled || again) {
+        probe_progress(probe, "touching memory");
+        ceilings_fill(out->ceilings);
+        probe->filled = true;
+    }
+    return status;
+}
+
+void probe_session_close(struct probe_session *session)
+{
+    ceilings_destroy(session->ceilings);
+    team_destroy(session->team);
+    session->ceilings = NULL;
+    session->team = NULL;
+}
+
+static struct status all_stages(struct probe *probe, struct probe_session *session)
+{
+    TRY(probe_roofs(probe, session, false));
+    TRY(probe_gemm(probe, session));
+    if (probe->options->sweep) {
+        TRY(probe_sweep(probe, session));
+    }
+    return probe_latency(probe, session); // last: it writes pointers into the arena
+}
+
+static struct status measure_threads(struct probe *probe, unsigned threads, bool brief)
+{
+    unsigned cpus[MACHINE_CPUS_MAX];
+    struct probe_session session;
+    TRY(placement_cpus(cpus, probe->host->machine, threads));
+    TRY(probe_session_open(&session, probe, cpus, threads));
+    struct status status = brief ? probe_roofs(probe, &session, true) : all_stages(probe, &session);
+    probe_session_close(&session);
+    return status;
+}
+
+// Other sets of cpus than one per core: all hardware threads, and each kind of core alone.
+static struct status measure_other_sets(struct probe *probe)
+{
+    const struct machine *machine = probe->host->machine;
+    unsigned all = machine_default_threads(machine, true);
+    if (probe->options->thread_count > 0 || probe->options->quick) {
+        return status_ok();
+    }
+    if (all > machine_default_threads(machine, false) && probe_has_time(probe, probe->deadline)) {
+        TRY(measure_threads(probe, all, true));
+    }
+    for (unsigned kind = 0; machine->core_kind_count > 1 && kind < machine->core_kind_count;
+         kind++) {
+        unsigned cpus[MACHINE_CPUS_MAX];
+        unsigned count = placement_cpus_of_kind(cpus, MACHINE_CPUS_MAX, machine, kind);
+        struct probe_session session;
+        if (count == 0 || !probe_has_time(probe, probe->deadline)) {
+            continue;
+        }
+        TRY(probe_session_open(&session, probe, cpus, count));
+        struct status status = probe_roofs(probe, &session, true);
+        probe_session_close(&session);
+        TRY(status);
+    }
+    return status_ok();
+}
+
+static struct status measure_all(struct probe *probe)
+{
+    const struct probe_options *options = probe->options;
+    unsigned defaults[] = {machine_default_threads(probe->host->machine, false), 1};
+    size_t count = options->quick || defaults[0] == 1 ? 1 : 2;
+    const unsigned *threads = defaults;
+    if (options->thread_count > 0) {
+        threads = options->threads;
+        count = options->thread_count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool has_time = i == 0 || probe_has_time(probe, probe->deadline);
+        if (has_time) {
+            TRY(measure_threads(probe, threads[i], false));
+        }
+    }
+    TRY(measure_other_sets(probe));
+    TRY(probe_scaling(probe));
+    return probe_numa(probe);
+}
+
+// A name for the machine as this process sees it: vendor, model, cpus.
+static void name_profile(struct result_machine *out, const struct machine *machine)
+{
+    char text[sizeof out->profile_id];
+    (void)snprintf(text, sizeof text, "%.40s-%zucpu",
+                   machine->name[0] != '\0' ? machine->name : "unknown", machine->usable_count);
+    size_t used = 0;
+    for (size_t i = 0; text[i] != '\0'; i++) {
+        bool plain = isalnum((unsigned char)text[i]) != 0;
+        if (plain || (used > 0 && out->profile_id[used - 1] != '-')) {
+            out->profile_id[used++] = plain ? (char)tolower((unsigned char)text[i]) : '-';
+        }
+    }
+    out->profile_id[used] = '\0';
+}
+
+static struct status check_threads(const struct probe_options *options,
+                                   const struct machine *machine)
+{
+    for (size_t i = 0; i < options->thread_count; i++) {
+        unsigned cpus[MACHINE_CPUS_MAX];
+        TRY(placement_cpus(cpus, machine, options->threads[i]));
+    }
+    return status_ok();
+}
+
+struct status probe_measure(struct result_run *out, struct probe_extras *extras,
+                            const struct probe_options *options, const struct probe_host *host)
+{
+    uint64_t bytes = 0;
+    struct probe probe = {.options = options, .host = host, .run = out, .extras = extras};
+    probe.deadline = clock_seconds() + options->budget_seconds;
+    name_profile(&out->machine, host->machine);
+    TRY(check_threads(options, host->machine));
+    TRY(probe_plan_memory(&bytes, &probe.dram, out, host->machine, options));
+    TRY(ceiling_kernels_load(&probe.kernels, host->isa));
+    TRY(arena_map(&probe.arena, bytes, true));
+    extras->arena_bytes = probe.arena.bytes;
+    struct status status = measure_all(&probe);
+    arena_unmap(&probe.arena);
+    probe_check_roofs(out);
+    if (probe.over_budget) {
+        result_warn(out, "budget", options->quick ? "lmroof probe without --quick" : NULL,
+                    "the time of %.0f s was used up before everything was measured",
+                    options->budget_seconds);
+    }
+    if (status.code == STATUS_OK &&
+        out->machine.bandwidth_count + out->machine.compute_count == 0) {
+        return status_error(STATUS_UNAVAILABLE, "no ceiling could be measured: %s",
+                            out->warning_count > 0 ? out->warnings[0].text : "nothing was asked");
+    }
+    return status;
+}

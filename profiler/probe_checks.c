@@ -1,0 +1,103 @@
+// What the measured roofs say about each other.
+#include "profiler/probe_session.h"
+#include "profiler/result_build.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct result_bandwidth *find_load(const struct result_machine *machine,
+                                                const char *level, unsigned threads,
+                                                const char *cpus)
+{
+    for (size_t i = 0; i < machine->bandwidth_count; i++) {
+        const struct result_bandwidth *row = &machine->bandwidth[i];
+        if (strcmp(row->level, level) == 0 && strcmp(row->kernel, "load") == 0 &&
+            row->threads == threads && strcmp(row->cpus, cpus) == 0) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+// L1 >= L2 >= L3 >= DRAM for the same threads; neighbours may be equal within their intervals.
+static void check_order(struct result_run *run)
+{
+    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
+        const struct result_bandwidth *outer = &run->machine.bandwidth[i];
+        enum memory_level level = LEVEL_L1;
+        if (strcmp(outer->kernel, "load") != 0 || !memory_level_of_name(&level, outer->level)) {
+            continue;
+        }
+        for (unsigned inside = 0; inside < (unsigned)level; inside++) {
+            const char *name = memory_level_name((enum memory_level)inside);
+            const struct result_bandwidth *inner =
+                find_load(&run->machine, name, outer->threads, outer->cpus);
+            if (inner != NULL && inner->bytes_per_s.ci95_high < outer->bytes_per_s.ci95_low) {
+                result_warn(run, "level_order", "lmroof probe --sweep; repeat on a quiet machine",
+                            "%s loads slower than %s outside it (%.3g against %.3g B/s, %u "
+                            "threads): one of them is not what it is called",
+                            name, outer->level, inner->bytes_per_s.value, outer->bytes_per_s.value,
+                            outer->threads);
+            }
+        }
+    }
+}
+
+static double best_clock(const struct result_machine *machine)
+{
+    double best = (double)NAN;
+    for (size_t i = 0; i < machine->compute_count; i++) {
+        const struct reading *hz = &machine->compute[i].core_hz;
+        if (reading_is_present(hz) && !(hz->best <= best)) {
+            best = hz->best;
+        }
+    }
+    return best;
+}
+
+// No core of today loads more than three vectors of 512 bits in a cycle.
+static void check_physics(struct result_run *run)
+{
+    double hz = best_clock(&run->machine);
+    for (size_t i = 0; i < run->machine.bandwidth_count && !isnan(hz); i++) {
+        const struct result_bandwidth *row = &run->machine.bandwidth[i];
+        double most = 3 * 64 * hz * row->threads;
+        if (strcmp(row->kernel, "load") == 0 && row->bytes_per_s.value > most) {
+            result_warn(run, "implausible", NULL,
+                        "%s load of %.3g B/s is more than %u cores can issue at %.3g Hz "
+                        "(%.3g B/s)",
+                        row->level, row->bytes_per_s.value, row->threads, hz, most);
+        }
+    }
+}
+
+static void check_gemm(struct result_run *run)
+{
+    const struct result_machine *machine = &run->machine;
+    for (size_t i = 0; i < machine->compute_count; i++) {
+        const struct result_compute *gemm = &machine->compute[i];
+        double peak = 0;
+        for (size_t j = 0; j < machine->compute_count && strcmp(gemm->kind, "gemm") == 0; j++) {
+            const struct result_compute *fma = &machine->compute[j];
+            bool same = strcmp(fma->kind, "fma") == 0 && fma->threads == gemm->threads &&
+                        strcmp(fma->dtype, gemm->dtype) == 0;
+            peak = same && fma->flop_per_s.value > peak ? fma->flop_per_s.value : peak;
+        }
+        if (peak > 0 && gemm->flop_per_s.value < 0.6 * peak) {
+            result_warn(run, "blas_slow",
+                        "install a newer libopenblas0-openmp, or set OPENBLAS_CORETYPE to a core "
+                        "that this CPU can run (SkylakeX, Zen, Haswell)",
+                        "%s reaches %.3g FLOP/s in %s, %.0f %% of the FMA peak: matrix products "
+                        "of prefill will run below what the CPU can do",
+                        gemm->backend, gemm->flop_per_s.value, gemm->class_,
+                        100 * gemm->flop_per_s.value / peak);
+        }
+    }
+}
+
+void probe_check_roofs(struct result_run *run)
+{
+    check_order(run);
+    check_physics(run);
+    check_gemm(run);
+}

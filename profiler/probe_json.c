@@ -1,0 +1,85 @@
+#include "profiler/probe_json.h"
+
+#include "profiler/document_json.h"
+#include "profiler/topology_json.h"
+
+static json_t *variants_json(const struct probe_extras *extras)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < extras->variant_count; i++) {
+        json_t *row = json_object();
+        json_put_text(row, "variant", extras->variants[i].name);
+        json_put_number(row, "bytes_per_s", extras->variants[i].bytes_per_s);
+        (void)json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *sizes_json(const struct probe_extras *extras)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < extras->size_count; i++) {
+        json_t *row = json_object();
+        json_put_count(row, "bytes", extras->sizes[i].bytes);
+        json_put_number(row, "bytes_per_s", extras->sizes[i].bytes_per_s);
+        (void)json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *drifts_json(const struct probe_report *report)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < report->drift_count; i++) {
+        const struct probe_drift *drift = &report->drifts[i];
+        json_t *row = json_object();
+        json_put_text(row, "ceiling", drift->name);
+        json_put_number(row, "before_per_s", drift->old_per_s);
+        json_put_number(row, "now_per_s", drift->new_per_s);
+        json_put_number(row, "ratio", drift->ratio);
+        (void)json_object_set_new(row, "drifted", json_boolean(drift->drifted));
+        (void)json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static void put_extras(json_t *document, const struct probe_report *report)
+{
+    json_t *topology = json_object();
+    topology_put(topology, &report->machine);
+    (void)json_object_set_new(document, "topology", topology);
+    (void)json_object_set_new(document, "complete", json_boolean(report->run.complete));
+    json_put_count(document, "memory_used_bytes", report->extras.arena_bytes);
+    (void)json_object_set_new(document, "load_variants", variants_json(&report->extras));
+    if (report->extras.size_count > 0) {
+        (void)json_object_set_new(document, "sweep", sizes_json(&report->extras));
+    }
+    if (report->drift_count > 0) {
+        (void)json_object_set_new(document, "drift", drifts_json(report));
+    }
+}
+
+struct status probe_write(const struct probe_report *report, const struct command_context *context,
+                          const char *path, bool to_stdout)
+{
+    json_t *document = machine_document(&report->run, context);
+    if (document == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for the document");
+    }
+    put_extras(document, report);
+    struct status status = document_write(document, context, path, to_stdout);
+    json_decref(document);
+    return status;
+}
+
+void probe_print_drift(FILE *out, const struct probe_drift *drifts, size_t count)
+{
+    if (count > 0) {
+        (void)fprintf(out, "\nAgainst the earlier profile (drift: intervals apart and more than "
+                           "5 %%)\n");
+    }
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(out, "  %-52s %.3f%s\n", drifts[i].name, drifts[i].ratio,
+                      drifts[i].drifted ? "  DRIFTED" : "");
+    }
+}

@@ -1,0 +1,160 @@
+// Beside the roofs of one team: GEMM, the curve over threads, the node matrix, the size sweep.
+#include "profiler/ceiling_gemm.h"
+#include "profiler/placement.h"
+#include "profiler/probe_session.h"
+#include "profiler/result_build.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// n that makes one product last about seconds, a multiple of 256 of at most 8192; from one small
+// product of the same library.
+static struct status gemm_size(size_t *n, struct probe *probe, struct probe_session *session,
+                               const char *dtype, double seconds)
+{
+    enum { SMALL = 1024, STEP = 256, MOST = 8192 };
+    struct gemm_ceiling *gemm = NULL;
+    struct team_sample timing;
+    TRY(gemm_ceiling_create(&gemm, probe->host->blas, session->team, dtype, SMALL));
+    (void)gemm_ceiling_sample(&timing, gemm);
+    gemm_ceiling_destroy(gemm);
+    double wanted = SMALL * cbrt(seconds / timing.seconds);
+    *n = (size_t)(wanted / STEP) * STEP;
+    *n = *n < SMALL ? SMALL : *n;
+    *n = *n > MOST ? MOST : *n;
+    return status_ok();
+}
+
+static struct status one_gemm(struct probe *probe, struct probe_session *session, const char *dtype)
+{
+    struct result_machine *machine = &probe->run->machine;
+    struct gemm_ceiling *gemm = NULL;
+    size_t n = 0;
+    TRY(gemm_size(&n, probe, session, dtype, probe->options->quick ? 0.08 : 0.5));
+    TRY(gemm_ceiling_create(&gemm, probe->host->blas, session->team, dtype, n));
+    struct result_compute *row =
+        result_append(&machine->compute, &machine->compute_count, sizeof *row);
+    if (row != NULL) {
+        gemm_ceiling_read(row, gemm, probe->options->quick ? 3 : 5);
+    }
+    gemm_ceiling_destroy(gemm);
+    return status_ok();
+}
+
+static bool dtype_asked(const struct probe_options *options, const char *dtype)
+{
+    for (size_t i = 0; i < options->dtype_count; i++) {
+        if (strcmp(options->dtypes[i], dtype) == 0) {
+            return true;
+        }
+    }
+    return options->dtype_count == 0;
+}
+
+struct status probe_gemm(struct probe *probe, struct probe_session *session)
+{
+    static const char *const dtypes[] = {"f32", "f64"};
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes && probe->host->blas != NULL; i++) {
+        TRY(probe_interrupted(probe));
+        if (dtype_asked(probe->options, dtypes[i]) && probe_has_time(probe, probe->deadline)) {
+            probe_progress(probe, "GEMM");
+            TRY(one_gemm(probe, session, dtypes[i]));
+        }
+    }
+    return status_ok();
+}
+
+// Load from memory with this many threads.
+static struct status scaling_point(struct reading *out, struct probe *probe, unsigned threads)
+{
+    unsigned cpus[MACHINE_CPUS_MAX];
+    struct probe_session session;
+    struct ceiling ceiling;
+    TRY(placement_cpus(cpus, probe->host->machine, threads));
+    TRY(probe_session_open(&session, probe, cpus, threads));
+    struct status status = ceiling_choose_stream(&ceiling, session.ceilings, LEVEL_DRAM, "load");
+    if (status.code == STATUS_OK) {
+        ceiling_read(out, NULL, NULL, session.ceilings, &ceiling, probe_repeats(probe));
+    }
+    probe_session_close(&session);
+    return status;
+}
+
+// All counts up to 16, then every second, fourth ... so that at most about 40 are measured.
+static unsigned next_count(unsigned threads, unsigned all)
+{
+    unsigned step = threads < 16 ? 1 : threads / 16 * 2;
+    unsigned next = threads + step;
+    return threads < all && next > all ? all : next;
+}
+
+struct status probe_scaling(struct probe *probe)
+{
+    struct result_machine *machine = &probe->run->machine;
+    unsigned all = machine_default_threads(probe->host->machine, false);
+    unsigned threads[64];
+    double rates[64];
+    size_t count = 0;
+    if (probe->options->quick || !probe->dram) {
+        machine->saturating_threads =
+            reading_absent(ABSENT_NOT_ASKED, "the curve over threads was not measured", NULL);
+        return status_ok();
+    }
+    for (unsigned n = 1; n <= all && count < 64; n = next_count(n, all)) {
+        struct reading rate;
+        TRY(probe_interrupted(probe));
+        if (!probe_has_time(probe, probe->deadline)) {
+            break;
+        }
+        probe_progress(probe, "scaling");
+        TRY(scaling_point(&rate, probe, n));
+        struct result_scaling *row =
+            result_append(&machine->scaling, &machine->scaling_count, sizeof *row);
+        if (row != NULL) {
+            *row = (struct result_scaling){
+                .level = "DRAM", .kernel = "load", .threads = n, .bytes_per_s = rate};
+        }
+        threads[count] = n;
+        rates[count++] = rate.value;
+    }
+    double knee = probe_knee(threads, rates, count);
+    machine->saturating_threads = isnan(knee)
+                                      ? reading_absent(ABSENT_FAILED,
+                                                       "no knee was reached: the last thread added "
+                                                       "bandwidth, or there was only one",
+                                                       "more cores would help a load from memory")
+                                      : reading_plain(knee, ORIGIN_TIMED);
+    return status_ok();
+}
+
+// Sizes from 4 KiB per thread to the whole arena, four to the octave.
+struct status probe_sweep(struct probe *probe, struct probe_session *session)
+{
+    struct probe_extras *extras = probe->extras;
+    const struct stream_kernel *kernel = probe->kernels.streams[0];
+    double most = (double)probe->arena.bytes / session->threads;
+    if (extras->size_count > 0) {
+        return status_ok();
+    }
+    for (double size = 2 * STREAM_BLOCK; size <= most && extras->size_count < PROBE_SIZES_MAX;
+         size *= 1.1892) {
+        struct ceiling ceiling;
+        uint64_t total = (uint64_t)(size * session->threads);
+        TRY(probe_interrupted(probe));
+        if (!probe_has_time(probe, probe->deadline)) {
+            break;
+        }
+        probe_progress(probe, "sweep");
+        // As a cache: the same bytes again and again, warm.
+        if (!status_is_ok(
+                ceiling_prepare_stream(&ceiling, session->ceilings, LEVEL_L3, kernel, total))) {
+            break;
+        }
+        struct reading rate;
+        ceiling_read(&rate, NULL, NULL, session->ceilings, &ceiling, 5);
+        extras->sizes[extras->size_count++] =
+            (struct probe_size){.bytes = ceiling.working_set_bytes, .bytes_per_s = rate.value};
+    }
+    return status_ok();
+}

@@ -1,0 +1,64 @@
+#ifndef PROFILER_PROBE_SESSION_H
+#define PROFILER_PROBE_SESSION_H
+
+/** The inside of a probe, shared by the probe_*.c files alone. */
+
+#include "profiler/ceiling.h"
+#include "profiler/probe.h"
+
+/** All of one probe. */
+struct probe {
+    const struct probe_options *options;
+    const struct probe_host *host;
+    struct result_run *run;
+    struct probe_extras *extras;
+    struct ceiling_kernels kernels;
+    struct arena arena;
+    bool dram;        // the arena is large enough for it
+    bool filled;      // the arena was touched
+    double deadline;  // CLOCK_MONOTONIC seconds
+    bool over_budget; // something was left out
+};
+
+/** A team at work in the arena. */
+struct probe_session {
+    struct team *team;
+    struct ceilings *ceilings;
+    unsigned cpus[MACHINE_CPUS_MAX];
+    unsigned threads;
+};
+
+/** Starts a session of these threads; the arena is filled by the first one, and again for each
+ *  team on a machine of several nodes (first touch places the pages). */
+CHECKED struct status probe_session_open(struct probe_session *out, struct probe *probe,
+                                         const unsigned *cpus, unsigned threads);
+void probe_session_close(struct probe_session *session);
+
+/** INTERRUPTED once a signal was seen. */
+CHECKED struct status probe_interrupted(const struct probe *probe);
+
+/** True before the instant `by` (CLOCK_MONOTONIC seconds); remembers that something was left out.
+ */
+bool probe_has_time(struct probe *probe, double by);
+
+void probe_progress(const struct probe *probe, const char *what);
+
+/** Samples that a ceiling gets. */
+unsigned probe_repeats(const struct probe *probe);
+
+/** Bandwidth and compute roofs of one team: chosen one after the other, then sampled in rounds, so
+ *  that a disturbance hits all of them a little instead of one of them fully. brief: only DRAM
+ *  load and the widest arithmetic. */
+CHECKED struct status probe_roofs(struct probe *probe, struct probe_session *session, bool brief);
+
+CHECKED struct status probe_gemm(struct probe *probe, struct probe_session *session);
+CHECKED struct status probe_scaling(struct probe *probe);
+CHECKED struct status probe_latency(struct probe *probe, struct probe_session *session);
+CHECKED struct status probe_numa(struct probe *probe);
+CHECKED struct status probe_sweep(struct probe *probe, struct probe_session *session);
+
+/** Warnings about the roofs that were measured: order of the levels, physics, unsteady figures,
+ *  GEMM far below the FMA peak. */
+void probe_check_roofs(struct result_run *run);
+
+#endif

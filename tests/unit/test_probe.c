@@ -1,0 +1,190 @@
+#include "profiler/placement.h"
+#include "profiler/probe.h"
+#include "profiler/probe_check.h"
+#include "profiler/probe_session.h"
+#include "tests/test.h"
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct machine two_cores(uint64_t llc, uint64_t available)
+{
+    struct machine machine = {.usable_count = 2,
+                              .usable_cores = 2,
+                              .cores = 2,
+                              .pus = 2,
+                              .llc_total_bytes = llc,
+                              .memory_available_bytes = available,
+                              .cache_count = 1};
+    machine.caches[0] = (struct machine_cache){.level = 3,
+                                               .type = MACHINE_CACHE_UNIFIED,
+                                               .bytes = llc,
+                                               .instances = 1,
+                                               .usable_instances = 1,
+                                               .shared_by_pus = 2};
+    return machine;
+}
+
+static const struct probe_options all_levels = {.levels = {true, true, true, true}};
+
+static void memory_follows_the_caches(void **state)
+{
+    (void)state;
+    struct machine machine = two_cores(32 * MIB, 4096 * MIB);
+    struct result_run run = {.complete = false};
+    uint64_t bytes = 0;
+    bool dram = false;
+    ASSERT_OK(probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels));
+    assert_true(dram);
+    assert_true(bytes >= 128 * MIB && bytes < 130 * MIB);
+    machine.llc_total_bytes = 260 * MIB;
+    ASSERT_OK(probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels));
+    assert_true(bytes >= 1040 * MIB && bytes < 1042 * MIB);
+    assert_int_equal(run.warning_count, 0);
+}
+
+static void memory_that_is_not_there(void **state)
+{
+    (void)state;
+    struct machine machine = two_cores(260 * MIB, 1024 * MIB);
+    struct result_run run = {.complete = false};
+    uint64_t bytes = 0;
+    bool dram = true;
+    // 1 GiB left: 1040 MiB for DRAM are not to be had, the inner levels are.
+    ASSERT_OK(probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels));
+    assert_false(dram);
+    assert_true(bytes <= 300 * MIB);
+    assert_int_equal(run.warning_count, 1);
+    assert_string_equal(run.warnings[0].code, "memory_short");
+    machine.memory_available_bytes = 100 * MIB;
+    struct status status = probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels);
+    assert_int_equal(status.code, STATUS_UNAVAILABLE);
+    machine.memory_available_bytes = 0; // unknown is not short
+    ASSERT_OK(probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels));
+    assert_true(dram);
+    result_run_free(&run);
+}
+
+static void knee(void **state)
+{
+    (void)state;
+    const unsigned threads[] = {1, 2, 4, 8};
+    const double flat[] = {10, 19, 19.5, 20};
+    const double growing[] = {10, 20, 39, 60};
+    const double one[] = {10};
+    const double falling[] = {10, 20, 18, 15};
+    ASSERT_CLOSE(probe_knee(threads, flat, 4), 2, 1e-12);
+    assert_true(isnan(probe_knee(threads, growing, 4)));
+    assert_true(isnan(probe_knee(threads, one, 1)));
+    assert_true(isnan(probe_knee(threads, growing, 0)));
+    ASSERT_CLOSE(probe_knee(threads, falling, 4), 2, 1e-12);
+}
+
+static void cores_before_siblings(void **state)
+{
+    (void)state;
+    struct machine_cpu usable[] = {{.os_index = 3, .core = 0, .smt_index = 0},
+                                   {.os_index = 7, .core = 0, .smt_index = 1},
+                                   {.os_index = 4, .core = 1, .smt_index = 0, .kind = 1},
+                                   {.os_index = 8, .core = 1, .smt_index = 1, .kind = 1}};
+    struct machine machine = {.usable = usable, .usable_count = 4};
+    unsigned cpus[4] = {0};
+    ASSERT_OK(placement_cpus(cpus, &machine, 3));
+    assert_int_equal(cpus[0], 3);
+    assert_int_equal(cpus[1], 4);
+    assert_int_equal(cpus[2], 7);
+    assert_int_equal(placement_cpus(cpus, &machine, 0).code, STATUS_INVALID);
+    struct status status = placement_cpus(cpus, &machine, 5);
+    assert_int_equal(status.code, STATUS_INVALID);
+    assert_non_null(strstr(status.detail, "1..4"));
+    assert_int_equal(placement_cpus_of_kind(cpus, 4, &machine, 1), 1);
+    assert_int_equal(cpus[0], 4);
+}
+
+static struct result_bandwidth load(const char *level, unsigned threads, double low, double value,
+                                    double high)
+{
+    struct result_bandwidth row = {.threads = threads, .kernel = "load"};
+    (void)snprintf(row.level, sizeof row.level, "%s", level);
+    const double samples[] = {low, value, high};
+    row.bytes_per_s = reading_of_samples(samples, 3, BETTER_HIGHER, ORIGIN_TIMED);
+    return row;
+}
+
+static void drift_needs_distance_and_disjoint_intervals(void **state)
+{
+    (void)state;
+    struct result_bandwidth before[] = {load("DRAM", 2, 29, 30, 31), load("L1", 2, 690, 700, 710),
+                                        load("L2", 2, 200, 260, 320), load("L3", 1, 50, 50, 50)};
+    struct result_bandwidth after[] = {
+        load("DRAM", 2, 24, 25, 26),  // 17 % less and apart
+        load("L1", 2, 720, 725, 730), // apart, but 4 %
+        load("L2", 2, 190, 200, 310), // far, but the intervals meet
+        load("L3", 2, 10, 10, 10)};   // other threads: not the same ceiling
+    struct result_machine old = {.bandwidth = before, .bandwidth_count = 4};
+    struct result_machine new = {.bandwidth = after, .bandwidth_count = 4};
+    struct probe_drift drifts[PROBE_DRIFTS_MAX];
+    size_t drifted = 0;
+    assert_int_equal(probe_compare(drifts, PROBE_DRIFTS_MAX, &drifted, &old, &new), 3);
+    assert_int_equal(drifted, 1);
+    assert_true(drifts[0].drifted);
+    ASSERT_CLOSE(drifts[0].ratio, 25.0 / 30, 1e-12);
+    assert_int_equal(probe_compare(drifts, 1, &drifted, &old, &new), 1);
+}
+
+static size_t warnings_of(struct result_run *run, const char *code)
+{
+    size_t found = 0;
+    probe_check_roofs(run);
+    for (size_t i = 0; i < run->warning_count; i++) {
+        found += strcmp(run->warnings[i].code, code) == 0 ? 1 : 0;
+    }
+    return found;
+}
+
+static void a_violated_order_is_reported(void **state)
+{
+    (void)state;
+    struct result_bandwidth rows[] = {load("DRAM", 2, 29, 30, 31), load("L3", 2, 20, 21, 22),
+                                      load("L2", 2, 200, 210, 220), load("L1", 2, 205, 209, 215)};
+    struct result_run run = {.machine = {.bandwidth = rows, .bandwidth_count = 4}};
+    assert_int_equal(warnings_of(&run, "level_order"), 1); // L1 and L2 meet: no violation
+    assert_non_null(strstr(run.warnings[0].text, "L3"));
+    ASSERT_CLOSE(rows[1].bytes_per_s.value, 21, 1e-12); // never clamped
+}
+
+static struct result_compute compute(const char *kind, double flop_per_s)
+{
+    struct result_compute row = {.threads = 2, .dtype = "f32"};
+    (void)snprintf(row.kind, sizeof row.kind, "%s", kind);
+    row.flop_per_s = reading_plain(flop_per_s, ORIGIN_TIMED);
+    row.core_hz = reading_plain(3e9, ORIGIN_TIMED);
+    return row;
+}
+
+static void slow_gemm_and_impossible_bandwidth(void **state)
+{
+    (void)state;
+    struct result_compute rows[] = {compute("fma", 300e9), compute("gemm", 65e9)};
+    struct result_bandwidth loads[] = {load("L1", 2, 1.3e12, 1.3e12, 1.3e12)};
+    struct result_run run = {
+        .machine = {.compute = rows, .compute_count = 2, .bandwidth = loads, .bandwidth_count = 1}};
+    assert_int_equal(warnings_of(&run, "blas_slow"), 1);
+    assert_int_equal(warnings_of(&run, "implausible"), 1); // 2 x 192 B x 3 GHz = 1.15 TB/s
+    rows[1].flop_per_s.value = 200e9;
+    struct result_run fine = {.machine = {.compute = rows, .compute_count = 2}};
+    assert_int_equal(warnings_of(&fine, "blas_slow"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_follows_the_caches),
+        cmocka_unit_test(memory_that_is_not_there),
+        cmocka_unit_test(knee),
+        cmocka_unit_test(cores_before_siblings),
+        cmocka_unit_test(drift_needs_distance_and_disjoint_intervals),
+        cmocka_unit_test(a_violated_order_is_reported),
+        cmocka_unit_test(slow_gemm_and_impossible_bandwidth),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
