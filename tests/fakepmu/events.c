@@ -187,14 +187,23 @@ static void wrap(struct event *event)
     }
 }
 
+// A set is on the counters as a whole, or not.
+static double running_fraction(const struct event *leader)
+{
+    double fraction = scheduled(leader) ? 1 : 0;
+    for (int i = 0; i < leader->member_count; i++) {
+        double its = 1;
+        if (find(&its, FAKE_RUNNING, &events[leader->members[i]]) && its < fraction) {
+            fraction = its;
+        }
+    }
+    return fraction;
+}
+
 // One interval of being enabled has ended: what did it count?
 static void end(struct event *event)
 {
-    double fraction = 1, value = 0;
-    (void)find(&fraction, FAKE_RUNNING, event);
-    if (!scheduled(event)) {
-        fraction = 0;
-    }
+    double fraction = running_fraction(&events[event->leader]), value = 0;
     event->enabled_ns += INTERVAL_NS;
     event->running_ns += (uint64_t)(INTERVAL_NS * fraction);
     if (find(&value, FAKE_BACK, event)) {

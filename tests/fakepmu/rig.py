@@ -132,12 +132,14 @@ class Machine:
                 lines.extend(event.lines())
         return "\n".join(lines) + "\n"
 
-    def expected(self, metric, threads):
-        """The sum over the rows; system events see the traffic of every thread."""
+    def expected(self, metric, threads, fraction=1):
+        """The sum over the rows; system events see the traffic of every thread. With a fraction,
+        what is left of the counts after a set ran only so long, scaled up again."""
         rows = self.events.get(metric)
         if rows is None:
             return None
-        return sum(event.step * weight * threads for event, weight in rows)
+        return sum(round(int(event.step * fraction) / fraction) * weight * threads
+                   for event, weight in rows)
 
 
 def skylake(stepping, eax, name):
@@ -234,10 +236,12 @@ def put(root, path, text):
 DEVICES = "/sys/bus/event_source/devices/"
 
 
-def make_root(root, machine, paranoid=1, watchdog=0):
+def make_root(root, machine, paranoid=1, watchdog=0, sandboxed=False):
     """What the kernel of such a machine shows below /sys and /proc."""
     put(root, "/proc/sys/kernel/perf_event_paranoid", "%d\n" % paranoid)
     put(root, "/proc/sys/kernel/nmi_watchdog", "%d\n" % watchdog)
+    put(root, "/proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t%d\n" %
+        (2 if sandboxed else 0))
     put(root, DEVICES + "cpu/type", "4\n")
     kind, count = machine.boxes or ("", 0)
     for box in range(count):
@@ -270,10 +274,10 @@ def cpuinfo(machine):
 class Run:
     """A program under the scripted PMU."""
 
-    def __init__(self, shim, machine, extra=(), limits=(), paranoid=1, watchdog=0):
+    def __init__(self, shim, machine, extra=(), limits=(), **kernel):
         self.directory = tempfile.TemporaryDirectory(prefix="fakepmu-")
         self.root = self.directory.name + "/root"
-        make_root(self.root, machine, paranoid, watchdog)
+        make_root(self.root, machine, **kernel)
         self.script = self.directory.name + "/script"
         with open(self.script, "w") as file:
             file.write(machine.script(extra, limits))
