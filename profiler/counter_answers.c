@@ -25,9 +25,15 @@ bool counter_session_counts(const struct counter_session *session)
 
 size_t counter_session_passes(const struct counter_session *session)
 {
-    size_t threads = session->plan.thread_count;
-    size_t system = session->plan.system_count;
-    return threads > system ? threads : system;
+    size_t passes = session->plan.thread_count;
+    for (size_t s = 0; s < session->source_count; s++) {
+        size_t sets = 0;
+        for (size_t i = 0; i < session->plan.system_count; i++) {
+            sets += session->plan.system_sets[i].opened == &session->sources[s] ? 1 : 0;
+        }
+        passes = sets > passes ? sets : passes;
+    }
+    return passes;
 }
 
 const struct event_table *counter_session_table(const struct counter_session *session)

@@ -23,6 +23,21 @@ static struct session_group *group_of(const struct counter_session *session, uns
     return &session->groups[session->set * session->threads + thread];
 }
 
+// PAPI opens all events of a set again when its thread has used another set in between (papi 7.0
+// PAPI_start, "dirty" context): that must not fall into the work. The thread says what it does.
+static enum counter_fault warm(const struct counter_source *source, void *group)
+{
+    char name[16] = "";
+    (void)pthread_getname_np(pthread_self(), name, sizeof name);
+    (void)pthread_setname_np(pthread_self(), "arm");
+    enum counter_fault fault = source->start(group);
+    if (fault == FAULT_NONE) {
+        fault = source->stop(group);
+    }
+    (void)pthread_setname_np(pthread_self(), name);
+    return fault;
+}
+
 // Before the work, outside of every clock: remembers where the counters stand.
 static void arm(void *context, unsigned thread, unsigned threads)
 {
@@ -34,8 +49,9 @@ static void arm(void *context, unsigned thread, unsigned threads)
     mine->before = (struct counter_values){.value = {0}};
     mine->after = (struct counter_values){.value = {0}};
     mine->fault = group->fault;
-    if (mine->fault == FAULT_NONE && !source->counts_from_start) {
-        mine->fault = source->read(&mine->before, group->group);
+    if (mine->fault == FAULT_NONE) {
+        mine->fault = source->counts_from_start ? warm(source, group->group)
+                                                : source->read(&mine->before, group->group);
     }
     mine->first_cpu = sched_getcpu();
 }
@@ -300,25 +316,60 @@ static void measure_threads(struct counter_session *session, const struct work *
     }
 }
 
+/** A system set while it counts: the work between two moments of idleness. */
+struct watch {
+    const struct counter_set *set;
+    const struct session_group *group;
+    struct stretch first, work, last;
+    struct counter_values before;
+    double began;
+    enum counter_fault fault;
+};
+
+static void begin_watch(struct watch *watch)
+{
+    watch->fault = begin_stretch(&watch->before, &watch->began, watch->set, watch->group);
+}
+
+static void end_watch(struct watch *watch)
+{
+    end_stretch(&watch->work, watch->set, watch->group, watch->fault, &watch->before, watch->began);
+}
+
+// One set of each source may count at the same time: the n-th of every source in the n-th pass.
+static size_t find_watches(struct watch *out, const struct counter_session *session)
+{
+    size_t count = 0;
+    for (size_t s = 0; s < session->source_count; s++) {
+        size_t seen = 0;
+        for (size_t i = 0; i < session->plan.system_count; i++) {
+            const struct counter_set *set = &session->plan.system_sets[i];
+            if (set->opened == &session->sources[s] && seen++ == session->set) {
+                out[count++] = (struct watch){.set = set, .group = &session->system_groups[i]};
+            }
+        }
+    }
+    return count;
+}
+
 static void measure_pass(struct counter_session *session, const struct work *work)
 {
-    if (session->set >= session->plan.system_count) {
-        measure_threads(session, work);
-        return;
+    struct watch watches[COUNTER_SOURCES_MAX];
+    size_t count = find_watches(watches, session);
+    for (size_t i = 0; i < count; i++) {
+        count_idle(&watches[i].first, watches[i].set, watches[i].group);
     }
-    const struct counter_set *set = &session->plan.system_sets[session->set];
-    const struct session_group *group = &session->system_groups[session->set];
-    struct stretch first;
-    struct stretch last;
-    struct stretch counted;
-    struct counter_values before;
-    double began = 0;
-    count_idle(&first, set, group);
-    enum counter_fault fault = begin_stretch(&before, &began, set, group);
+    for (size_t i = 0; i < count; i++) {
+        begin_watch(&watches[i]);
+    }
     measure_threads(session, work);
-    end_stretch(&counted, set, group, fault, &before, began);
-    count_idle(&last, set, group);
-    add_system(session, set, &counted, &first, &last);
+    for (size_t i = count; i > 0; i--) {
+        end_watch(&watches[i - 1]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        count_idle(&watches[i].last, watches[i].set, watches[i].group);
+        add_system(session, watches[i].set, &watches[i].work, &watches[i].first, &watches[i].last);
+    }
 }
 
 static void keep_sample(struct session_metric *metric, bool energy, double calls)

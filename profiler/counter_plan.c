@@ -117,14 +117,25 @@ static void place_event(struct planner *planner, const struct counter_opened *op
     }
 }
 
-// The graver reason stays: rights first, then what the preferred rank was told last.
+// How much a fault tells the user: what could be had with more rights before what went wrong, and
+// that before what is simply not there.
+static int weight_of(enum counter_fault fault)
+{
+    if (fault == FAULT_PERMISSION) {
+        return 4;
+    }
+    if (fault == FAULT_NONE || fault == FAULT_NO_EVENT) {
+        return fault == FAULT_NONE ? 0 : 1;
+    }
+    return fault == FAULT_UNSUPPORTED ? 2 : 3;
+}
+
+// Keeps the reason that tells most; of equals the last one for the preferred rank.
 static void note_fault(struct metric_plan *plan, enum counter_fault fault, const char *what,
                        unsigned rank)
 {
-    bool first = plan->fault == FAULT_NONE;
-    bool better = fault == FAULT_PERMISSION && plan->fault != FAULT_PERMISSION;
-    bool same_rank = rank == 0 && plan->fault != FAULT_PERMISSION;
-    if (first || better || same_rank) {
+    int more = weight_of(fault) - weight_of(plan->fault);
+    if (more > 0 || (more == 0 && rank == 0)) {
         plan->fault = fault;
         (void)snprintf(plan->what, sizeof plan->what, "%s", what);
     }
@@ -192,34 +203,44 @@ static void plan_metric(struct planner *planner, enum metric metric)
     }
 }
 
+// Finds the guards under one name of the core's PMU. True if the first source has its guard, or
+// at least knows the name.
+static bool find_guards_as(struct planner *planner, const char *pmu)
+{
+    char what[COUNTER_DETAIL];
+    enum counter_fault fault = FAULT_NONE;
+    bool known = false;
+    (void)snprintf(planner->resolver.papi_pmu, sizeof planner->resolver.papi_pmu, "%s", pmu);
+    if (counter_resolve(planner->resolved, &fault, what, &planner->resolver, METRIC_INSTRUCTIONS,
+                        0) == 0) {
+        return false;
+    }
+    for (size_t s = 0; s < planner->options->source_count; s++) {
+        fault = try_rank(what, planner, &planner->options->sources[s], 1);
+        if (fault == FAULT_NONE && !planner->has_guard[s]) {
+            planner->has_guard[s] = true;
+            planner->guards[s] = planner->resolved[0];
+        }
+        known = known || (s == 0 && fault != FAULT_UNSUPPORTED);
+    }
+    return known;
+}
+
 // The name that PAPI has for this core's PMU, and the guard of each source.
 static void find_guards(struct planner *planner)
 {
     char pmus[128];
-    char what[COUNTER_DETAIL];
     char *save = NULL;
-    enum counter_fault fault = FAULT_NONE;
     (void)snprintf(pmus, sizeof pmus, "%s", planner->options->table->pmus);
-    char *pmu = strtok_r(pmus, " ", &save);
-    do {
-        (void)snprintf(planner->resolver.papi_pmu, sizeof planner->resolver.papi_pmu, "%s",
-                       pmu == NULL ? "" : pmu);
-        if (counter_resolve(planner->resolved, &fault, what, &planner->resolver,
-                            METRIC_INSTRUCTIONS, 0) == 0) {
+    for (const char *pmu = strtok_r(pmus, " ", &save); pmu != NULL;
+         pmu = strtok_r(NULL, " ", &save)) {
+        if (find_guards_as(planner, pmu)) {
             return;
         }
-        for (size_t s = 0; s < planner->options->source_count; s++) {
-            if (!planner->has_guard[s] &&
-                try_rank(what, planner, &planner->options->sources[s], 1) == FAULT_NONE) {
-                planner->has_guard[s] = true;
-                planner->guards[s] = planner->resolved[0];
-            }
-        }
-        if (planner->has_guard[0]) {
-            return;
-        }
-        pmu = strtok_r(NULL, " ", &save);
-    } while (pmu != NULL);
+    }
+    (void)snprintf(pmus, sizeof pmus, "%s", planner->options->table->pmus);
+    const char *first = strtok_r(pmus, " ", &save);
+    (void)find_guards_as(planner, first == NULL ? "" : first);
 }
 
 struct status counter_plan_make(struct counter_plan *out,
