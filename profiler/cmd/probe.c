@@ -176,7 +176,7 @@ static struct status check_drift(int *exit_code, struct probe_report *report,
                                  const struct probe_input *input)
 {
     struct result_run old = {.complete = false};
-    struct status status = run_read(&old, input->check);
+    struct status status = run_read(&old, NULL, NULL, input->check);
     if (status.code == STATUS_OK) {
         report->drift_count = probe_compare(report->drifts, PROBE_DRIFTS_MAX, &report->drifted,
                                             &old.machine, &report->run.machine);
@@ -251,7 +251,7 @@ static struct status check_input(const struct probe_input *input, const struct m
     }
     if (input->check != NULL) {
         struct result_run old = {.complete = false};
-        struct status status = run_read(&old, input->check);
+        struct status status = run_read(&old, NULL, NULL, input->check);
         result_run_free(&old);
         TRY(status);
     }
