@@ -112,6 +112,9 @@ double rotation_sample_probed(struct team_sample *timing, uint64_t *instances,
     return timing->seconds / (double)rotation->per_sample;
 }
 
+// A sample longer than this gains nothing.
+static const double long_seconds = 0.025;
+
 void rotation_calibrate(struct rotation *rotation, uint64_t sample_bytes, double seconds)
 {
     uint64_t stored = work_stored_bytes(rotation->work);
@@ -119,8 +122,10 @@ void rotation_calibrate(struct rotation *rotation, uint64_t sample_bytes, double
     rotation->per_sample = 1;
     double one = rotation_sample(&timing, rotation, LINEAR_FULL);
     double by_bytes = ceil((double)sample_bytes / (double)stored);
-    // A rotation that fits in cache is not made longer by its size in memory.
+    // A rotation that fits in cache is not made longer by its size in memory, and work that takes
+    // long for its bytes is not bound by fetching them.
     by_bytes = fmin(by_bytes, (double)rotation->instances);
+    by_bytes = fmin(by_bytes, one > 0 ? long_seconds / one : by_bytes);
     double by_time = one > 0 ? ceil(seconds / one) : 1;
     rotation->per_sample = (uint64_t)fmax(1, fmax(by_bytes, fmin(by_time, 1e6)));
 }
