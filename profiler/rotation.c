@@ -12,18 +12,29 @@ size_t rotation_share_bytes(const struct arena *arena, unsigned threads)
 struct fill_context {
     unsigned char *base;
     size_t share_bytes;
+    const volatile sig_atomic_t *signal;
 };
 
 static void fill_share(void *context, unsigned thread, unsigned threads)
 {
+    enum { PIECE = 16 << 20 };
     const struct fill_context *c = context;
     (void)threads;
-    line_fill(c->base + thread * c->share_bytes, c->share_bytes, thread + 1);
+    unsigned char *share = c->base + thread * c->share_bytes;
+    for (size_t at = 0; at < c->share_bytes; at += PIECE) {
+        size_t left = c->share_bytes - at;
+        if (c->signal != NULL && *c->signal != 0) {
+            return;
+        }
+        line_fill(share + at, left < PIECE ? left : PIECE, (uint64_t)thread << 32 | at / PIECE);
+    }
 }
 
-void rotation_fill(struct team *team, const struct arena *arena)
+void rotation_fill(struct team *team, const struct arena *arena,
+                   const volatile sig_atomic_t *signal)
 {
-    struct fill_context context = {arena->base, rotation_share_bytes(arena, team_threads(team))};
+    struct fill_context context = {arena->base, rotation_share_bytes(arena, team_threads(team)),
+                                   signal};
     team_run(team, (struct team_body){fill_share, &context});
 }
 

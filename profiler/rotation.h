@@ -9,6 +9,8 @@
 #include "workloads/arena.h"
 #include "workloads/work.h"
 
+#include <signal.h>
+
 struct rotation {
     struct team *team;
     unsigned char *base;
@@ -23,8 +25,10 @@ struct rotation {
 /** Bytes of the arena that one thread owns. */
 size_t rotation_share_bytes(const struct arena *arena, unsigned threads);
 
-/** Writes the arena in the threads that will read it, with values valid in every format. */
-void rotation_fill(struct team *team, const struct arena *arena);
+/** Writes the arena in the threads that will read it, with values valid in every format. Stops
+ *  early when *signal (may be NULL) becomes non-zero. */
+void rotation_fill(struct team *team, const struct arena *arena,
+                   const volatile sig_atomic_t *signal);
 
 /** Lays work through at most `bytes` of the arena (in total over the threads; at least one
  *  instance). Errors: UNAVAILABLE if not even one instance fits the arena. */

@@ -99,6 +99,15 @@ static void note_model(struct run *r)
     }
 }
 
+static struct status save(struct run *r)
+{
+    TRY(run_roofs_report(&r->out->machine, &r->measure.roofs));
+    if (r->request->output == NULL) {
+        return status_ok();
+    }
+    return run_document_save(r->out, r->context, r->request->output);
+}
+
 static struct status prepare(struct run *r)
 {
     TRY(model_load(&r->model, r->request->model));
@@ -109,13 +118,15 @@ static struct status prepare(struct run *r)
     }
     const struct session_options options = {.threads = (unsigned)r->request->threads,
                                             .smt = r->request->smt,
-                                            .huge_pages = !r->request->small_pages};
+                                            .huge_pages = !r->request->small_pages,
+                                            .signal = r->context->signal};
     TRY(session_open(&r->session, &options));
     TRY(run_jobs_plan(&r->jobs, &r->model, r->request));
     note_model(r);
     uint64_t arena = 0;
     TRY(memory_needed(&arena, r));
-    TRY(session_start(&r->session, arena, options.huge_pages));
+    TRY(save(r)); // an incomplete document from here on
+    TRY(session_start(&r->session, arena));
     r->out->read_growth = r->session.read_growth;
     r->out->other_mix = r->session.other_mix;
     host_facts_add(r->out, &r->session.machine, r->session.isa);
@@ -129,15 +140,6 @@ static struct status prepare(struct run *r)
     r->measure.rounds = (unsigned)r->request->repeat;
     run_roofs_init(&r->measure.roofs, &r->session);
     return status_ok();
-}
-
-static struct status save(struct run *r)
-{
-    TRY(run_roofs_report(&r->out->machine, &r->measure.roofs));
-    if (r->request->output == NULL) {
-        return status_ok();
-    }
-    return run_document_save(r->out, r->context, r->request->output);
 }
 
 static void show_progress(const struct run *r, size_t at)
@@ -226,8 +228,12 @@ static struct status measure_all(struct run *r)
 
 static struct status execute(struct run *r)
 {
-    TRY(prepare(r));
-    struct status status = measure_all(r);
+    struct status status = prepare(r);
+    if (status.code == STATUS_INTERRUPTED) {
+        return status; // the document on disk is as incomplete as it can be
+    }
+    TRY(status);
+    status = measure_all(r);
     end_progress(r);
     run_summary(r->out, &r->model, &r->session, r->request);
     r->out->complete = status.code == STATUS_OK || status.code == STATUS_MISMATCH;

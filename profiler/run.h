@@ -21,4 +21,10 @@ CHECKED struct status run_execute(struct result_run *out, struct run_request *re
 CHECKED struct status run_print(const struct result_run *run, const struct run_request *request,
                                 const struct command_context *context);
 
+/** Prints what there is to print after run_execute() returned status: the results where it went
+ *  well, also wrong ones (marked), and an interrupted run's document if JSON was asked for.
+ *  Returns status, or the failure to print. */
+CHECKED struct status run_conclude(const struct result_run *run, const struct run_request *request,
+                                   const struct command_context *context, struct status status);
+
 #endif

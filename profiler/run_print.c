@@ -42,3 +42,15 @@ struct status run_print(const struct result_run *run, const struct run_request *
     TRY(report_find(&format, "run.txt"));
     return format->write(context->out, &input);
 }
+
+struct status run_conclude(const struct result_run *run, const struct run_request *request,
+                           const struct command_context *context, struct status status)
+{
+    bool whole = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
+    bool part = status.code == STATUS_INTERRUPTED && request->json;
+    if (!whole && !part) {
+        return status;
+    }
+    struct status printed = run_print(run, request, context);
+    return status.code == STATUS_OK ? printed : status;
+}

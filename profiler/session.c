@@ -14,10 +14,11 @@ static const uint64_t unknown_llc_dram_bytes = (uint64_t)1 << 30;
 static const uint64_t dram_bytes_min = (uint64_t)256 << 20;
 
 // One PU of each core first, in the machine's order, then the siblings.
-static struct status choose_cpus(struct session *s, const struct session_options *options)
+static struct status choose_cpus(struct session *s)
 {
     const struct machine *m = &s->machine;
-    s->threads = options->threads > 0 ? options->threads : machine_default_threads(m, options->smt);
+    s->threads =
+        s->options.threads > 0 ? s->options.threads : machine_default_threads(m, s->options.smt);
     if (s->threads > m->usable_count) {
         return status_error(STATUS_INVALID,
                             "--threads %u: this process may use %zu cpus (affinity mask, cpuset); "
@@ -42,10 +43,11 @@ static struct status choose_cpus(struct session *s, const struct session_options
 struct status session_open(struct session *out, const struct session_options *options)
 {
     memset(out, 0, sizeof *out);
+    out->options = *options;
     out->read_growth = (double)NAN;
     out->other_mix = (double)NAN;
     TRY(machine_detect(&out->machine));
-    TRY(choose_cpus(out, options));
+    TRY(choose_cpus(out));
     out->isa = isa_detect();
     TRY(ceiling_kernels_load(&out->kernels, out->isa));
     const struct blas_options blas = {.isa = out->isa,
@@ -143,26 +145,44 @@ static struct status start_team(struct session *s)
     return team_create(&s->team, s->cpus, s->threads);
 }
 
-struct status session_start(struct session *session, uint64_t arena_bytes, bool huge)
+static struct status heed_signal(const struct session *s)
 {
-    struct session *s = session;
-    uint64_t bytes = session_dram_bytes(s) > arena_bytes ? session_dram_bytes(s) : arena_bytes;
-    TRY(check_memory(s, bytes));
-    TRY(arena_map(&s->arena, bytes, huge));
-    TRY(start_team(s));
-    rotation_fill(s->team, &s->arena); // first touch by the threads that will read
-    double half = s->threads > 1 ? half_team_read(s) : (double)NAN;
+    return s->options.signal != NULL && *s->options.signal != 0
+               ? status_error(STATUS_INTERRUPTED, "interrupted")
+               : status_ok();
+}
+
+static struct status fill(struct session *s)
+{
+    rotation_fill(s->team, &s->arena, s->options.signal);
+    return heed_signal(s);
+}
+
+static struct status start_ceilings(struct session *s)
+{
     TRY(start_team(s)); // the half team shrank OpenMP's pool
     if (s->blas != NULL) {
         blas_set_threads(s->blas, s->threads);
     }
     TRY(ceilings_create(&s->ceilings, &s->machine, s->team, &s->arena, &s->kernels));
     TRY(ceiling_choose_stream(&s->read_dram, s->ceilings, LEVEL_DRAM, "load"));
+    return heed_signal(s);
+}
+
+struct status session_start(struct session *session, uint64_t arena_bytes)
+{
+    struct session *s = session;
+    uint64_t bytes = session_dram_bytes(s) > arena_bytes ? session_dram_bytes(s) : arena_bytes;
+    TRY(check_memory(s, bytes));
+    TRY(arena_map(&s->arena, bytes, s->options.huge_pages));
+    TRY(start_team(s));
+    TRY(fill(s)); // first touch by the threads that will read
+    double half = s->threads > 1 ? half_team_read(s) : (double)NAN;
+    TRY(start_ceilings(s));
     double read = best_of(s->ceilings, &s->read_dram);
     s->read_growth = read / half;
     measure_other_mix(s, read);
-    rotation_fill(s->team, &s->arena); // the stores left other values
-    return status_ok();
+    return fill(s); // the stores left other values
 }
 
 void session_close(struct session *session)

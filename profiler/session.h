@@ -10,13 +10,17 @@
 #include "workloads/arena.h"
 #include "workloads/blas.h"
 
+#include <signal.h>
+
 struct session_options {
     unsigned threads; /**< 0: one per usable core, within the quota */
     bool smt;         /**< the default uses SMT siblings too */
     bool huge_pages;
+    const volatile sig_atomic_t *signal; /**< number of a signal to stop for, or 0 */
 };
 
 struct session {
+    struct session_options options;
     struct machine machine;
     struct isa_set isa;
     struct ceiling_kernels kernels;
@@ -38,9 +42,9 @@ struct session {
 CHECKED struct status session_open(struct session *out, const struct session_options *options);
 
 /** Starts the team, maps and touches arena_bytes (at least what the DRAM ceiling needs) and
- *  measures whether these threads saturate the memory. huge as in the options.
- *  Errors: UNAVAILABLE if the memory is not there, with the numbers. */
-CHECKED struct status session_start(struct session *session, uint64_t arena_bytes, bool huge);
+ *  measures whether these threads saturate the memory. Errors: UNAVAILABLE if the memory is not
+ *  there, with the numbers; INTERRUPTED. */
+CHECKED struct status session_start(struct session *session, uint64_t arena_bytes);
 
 /** Bytes that make a rotation come from memory: 4 x the last-level caches in reach. */
 uint64_t session_dram_bytes(const struct session *session);

@@ -13,10 +13,7 @@ static struct status run(int *exit_code, const struct command_context *context, 
         return status_ok();
     }
     struct status status = run_execute(&result, &request, context);
-    if (status.code == STATUS_OK || status.code == STATUS_MISMATCH) {
-        struct status printed = run_print(&result, &request, context);
-        status = status.code == STATUS_OK ? printed : status;
-    }
+    status = run_conclude(&result, &request, context, status);
     result_run_free(&result);
     return status;
 }
