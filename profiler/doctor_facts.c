@@ -87,3 +87,17 @@ void doctor_facts_read(struct doctor_facts *out)
     }
     read_smbios(out);
 }
+
+void doctor_visit(struct result_run *run, const struct machine *machine, const struct blas *blas,
+                  const char *blas_absent, unsigned threads)
+{
+    struct blas_facts seen;
+    struct doctor_facts facts = {
+        .machine = machine, .blas_absent = blas_absent, .threads = threads};
+    if (blas != NULL) {
+        seen = blas_facts(blas);
+        facts.blas = &seen;
+    }
+    doctor_facts_read(&facts);
+    doctor_examine(run, &facts);
+}

@@ -1,6 +1,7 @@
 #include "profiler/run.h"
 
 #include "profiler/clock.h"
+#include "profiler/doctor_facts.h"
 #include "profiler/host_facts.h"
 #include "profiler/output.h"
 #include "profiler/result_build.h"
@@ -131,9 +132,8 @@ static struct status prepare(struct run *r)
     r->out->other_mix = r->session.other_mix;
     host_facts_add(r->out, &r->session.machine, r->session.isa);
     condition_facts_add(r->out, &r->session.machine, r->session.team, r->session.blas);
-    if (r->session.blas_absent[0] != '\0') {
-        result_warn(r->out, "no_blas", "install libopenblas0-openmp", "%s", r->session.blas_absent);
-    }
+    doctor_visit(r->out, &r->session.machine, r->session.blas, r->session.blas_absent,
+                 r->session.threads);
     r->measure.session = &r->session;
     r->measure.signal = r->context->signal;
     r->measure.no_twins = r->request->no_twins;

@@ -1,6 +1,7 @@
 #include "profiler/session.h"
 
 #include "machines/detect.h"
+#include "profiler/host_blas.h"
 #include "profiler/rotation.h"
 #include "roofline/units.h"
 
@@ -50,10 +51,7 @@ struct status session_open(struct session *out, const struct session_options *op
     TRY(choose_cpus(out));
     out->isa = isa_detect();
     TRY(ceiling_kernels_load(&out->kernels, out->isa));
-    const struct blas_options blas = {.isa = out->isa,
-                                      .amd = strcmp(out->machine.vendor, "AuthenticAMD") == 0,
-                                      .user_core_type = getenv("OPENBLAS_CORETYPE")};
-    struct status status = blas_open(&out->blas, &blas);
+    struct status status = host_blas_open(&out->blas, &out->machine, out->isa);
     if (status.code != STATUS_OK) {
         (void)snprintf(out->blas_absent, sizeof out->blas_absent, "%s", status.detail);
     }

@@ -1,4 +1,5 @@
 #include "machines/detect.h"
+#include "profiler/host_blas.h"
 #include "profiler/output.h"
 #include "profiler/probe.h"
 #include "profiler/report_format.h"
@@ -28,14 +29,16 @@ static struct status probe_quickly(struct result_run *out, const struct command_
     struct machine machine;
     memset(out, 0, sizeof *out);
     TRY(machine_detect(&machine));
-    const struct probe_host host = {
-        .machine = &machine, .isa = isa_detect(), .signal = context->signal};
+    struct probe_host host = {.machine = &machine, .isa = isa_detect(), .signal = context->signal};
+    // Without a library there is no GEMM roof; the run that follows says so.
+    status_ignore(host_blas_open(&host.blas, &machine, host.isa));
     const struct probe_options options = {
         .quick = true, .levels = {true, true, true, true}, .budget_seconds = probe_seconds};
     struct probe_extras *extras = calloc(1, sizeof *extras);
     struct status status = extras == NULL ? status_error(STATUS_SYSTEM, "no memory for a probe")
                                           : probe_measure(out, extras, &options, &host);
     free(extras);
+    blas_close(host.blas);
     machine_free(&machine);
     return status;
 }

@@ -3,6 +3,7 @@
 #include "machines/detect.h"
 #include "profiler/command.h"
 #include "profiler/doctor_facts.h"
+#include "profiler/host_blas.h"
 #include "profiler/host_facts.h"
 #include "profiler/option_list.h"
 #include "profiler/output.h"
@@ -148,29 +149,6 @@ static void show_progress(void *context, const char *what)
     (void)fflush(context);
 }
 
-static void open_blas(struct blas **out, struct status *why, const struct machine *machine,
-                      struct isa_set isa)
-{
-    struct blas_options asked = {.isa = isa,
-                                 .amd = strcmp(machine->vendor, "AuthenticAMD") == 0,
-                                 .user_core_type = getenv("OPENBLAS_CORETYPE")};
-    *why = blas_open(out, &asked);
-}
-
-static void examine(struct result_run *run, const struct machine *machine, const struct blas *blas,
-                    const struct status *why, unsigned threads)
-{
-    struct blas_facts blas_seen;
-    struct doctor_facts facts = {
-        .machine = machine, .blas_absent = why->detail, .threads = threads};
-    if (blas != NULL) {
-        blas_seen = blas_facts(blas);
-        facts.blas = &blas_seen;
-    }
-    doctor_facts_read(&facts);
-    doctor_examine(run, &facts);
-}
-
 // Compares, adds the table to the document or prints it, and sets the exit code.
 static struct status check_drift(int *exit_code, struct probe_report *report,
                                  const struct probe_input *input)
@@ -216,8 +194,8 @@ static struct status measure(struct probe_report *report, const struct command_c
                            : machine_default_threads(&report->machine, false);
     host.progress = shows ? show_progress : NULL;
     host.progress_context = context->err;
-    open_blas(&host.blas, &blas_status, &report->machine, host.isa);
-    examine(&report->run, &report->machine, host.blas, &blas_status, threads);
+    blas_status = host_blas_open(&host.blas, &report->machine, host.isa);
+    doctor_visit(&report->run, &report->machine, host.blas, blas_status.detail, threads);
     host_facts_add(&report->run, &report->machine, host.isa);
     condition_facts_add(&report->run, &report->machine, NULL, host.blas);
     struct status status = probe_measure(&report->run, &report->extras, &input->options, &host);
