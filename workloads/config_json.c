@@ -98,8 +98,9 @@ static struct status check_architectures(struct config *config)
 static struct status refuse_variants(struct config *config)
 {
     TRY(check_architectures(config));
-    TRY(config_refuse_true(config, "is_encoder_decoder", "only decoders are understood"));
-    TRY(config_refuse_true(config, "add_cross_attention", "cross-attention is not understood"));
+    TRY(config_expect_bool(config, "is_encoder_decoder", false, "only decoders are understood"));
+    TRY(config_expect_bool(config, "add_cross_attention", false,
+                           "cross-attention is not understood"));
     return status_ok();
 }
 

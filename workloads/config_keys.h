@@ -42,9 +42,14 @@ CHECKED struct status config_uint(uint64_t *out, struct config *config, const ch
 CHECKED struct status config_bool(bool *out, struct config *config, const char *name,
                                   bool default_value);
 
-/** Refuses any value but false, null or absence of a key that asks for a variant that is not
- *  understood (why: what is missing). */
-CHECKED struct status config_refuse_true(struct config *config, const char *name, const char *why);
+/** Refuses a key whose value is not `expected` (null counts as false, absence as expected) because
+ *  it asks for a variant that is not understood (why: which). */
+CHECKED struct status config_expect_bool(struct config *config, const char *name, bool expected,
+                                         const char *why);
+
+/** Refuses a text that is none of the words "a|b"; absence and null are accepted. */
+CHECKED struct status config_expect_text(struct config *config, const char *name,
+                                         const char *words);
 
 /** A non-negative number that may have a fraction. */
 CHECKED struct status config_real(double *out, struct config *config, const char *name,

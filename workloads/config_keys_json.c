@@ -219,11 +219,27 @@ struct status config_bool(bool *out, struct config *config, const char *name, bo
     return wrong_value(config, name, value, "true or false");
 }
 
-struct status config_refuse_true(struct config *config, const char *name, const char *why)
+struct status config_expect_bool(struct config *config, const char *name, bool expected,
+                                 const char *why)
 {
-    bool asked = false;
-    TRY(config_bool(&asked, config, name, false));
-    return asked ? config_error(config, name, "found true, accepted false: %s", why) : status_ok();
+    bool value = expected;
+    TRY(config_bool(&value, config, name, expected));
+    return value == expected
+               ? status_ok()
+               : config_error(config, name, "found %s, accepted %s: %s", value ? "true" : "false",
+                              expected ? "true" : "false", why);
+}
+
+struct status config_expect_text(struct config *config, const char *name, const char *words)
+{
+    char text[64];
+    TRY(config_text(text, sizeof text, config, name));
+    if (text[0] == '\0' || config_name_matches(words, text)) {
+        return status_ok();
+    }
+    char printable[sizeof text];
+    config_printable(printable, sizeof printable, text);
+    return config_error(config, name, "found '%s', accepted %s", printable, words);
 }
 
 struct status config_real(double *out, struct config *config, const char *name,

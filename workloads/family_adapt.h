@@ -6,8 +6,6 @@
 
 #include "workloads/families.h"
 
-/** Layers without experts and without window by default; what the helpers below fill. */
-
 /** All layers see a window: the value of sliding_window, default_window where absent, none where
  *  null. layer_types, where given, says which. */
 CHECKED struct status adapt_window_all(struct shape *shape, struct config *config,
@@ -34,7 +32,8 @@ struct status adapt_falcon(struct shape *shape, struct config *config);
 struct status adapt_phi(struct shape *shape, struct config *config);
 struct status adapt_stablelm(struct shape *shape, struct config *config);
 struct status adapt_mistral(struct shape *shape, struct config *config);
-struct status adapt_window_or_none(struct shape *shape, struct config *config);
+struct status adapt_phi3(struct shape *shape, struct config *config);
+struct status adapt_starcoder2(struct shape *shape, struct config *config);
 struct status adapt_mixtral(struct shape *shape, struct config *config);
 struct status adapt_qwen2(struct shape *shape, struct config *config);
 struct status adapt_qwen3(struct shape *shape, struct config *config);

@@ -24,12 +24,8 @@ struct status adapt_gpt2(struct shape *shape, struct config *config)
 {
     char type[32]; // SantaCoder: GPT-2 with one KV head, published as model_type gpt2
     TRY(config_text(type, sizeof type, config, "attention_head_type"));
-    if (strcmp(type, "multiquery") == 0) {
-        shape->kv_heads = 1;
-    } else if (type[0] != '\0' && strcmp(type, "multihead") != 0) {
-        return config_error(config, "attention_head_type",
-                            "found another text, accepted multihead, multiquery");
-    }
+    TRY(config_expect_text(config, "attention_head_type", "multihead|multiquery"));
+    shape->kv_heads = strcmp(type, "multiquery") == 0 ? 1 : shape->heads;
     TRY(read_inner(shape, config, "n_inner"));
     return learned_positions(shape, config);
 }
@@ -45,6 +41,8 @@ struct status adapt_gpt_bigcode(struct shape *shape, struct config *config)
     bool multi_query = true;
     config_ignore(config, "attention_softmax_in_fp32|scale_attention_softmax_in_fp32");
     TRY(config_bool(&multi_query, config, "multi_query", true));
+    TRY(config_expect_text(config, "attention_head_type",
+                           multi_query ? "multiquery" : "multihead"));
     shape->kv_heads = multi_query ? 1 : shape->heads;
     TRY(read_inner(shape, config, "n_inner"));
     return learned_positions(shape, config);
@@ -91,27 +89,20 @@ static struct status mpt_attention(struct shape *shape, struct config *config)
         return status_ok();
     }
     char type[40];
-    bool alibi = true;
     config_ignore(attention, "attn_impl|attn_pdrop|softmax_scale|prefix_lm|clip_qkv|alibi_bias_max|"
                              "attn_uses_sequence_id|qk_gn|model_type|sliding_window_size");
     TRY(config_text(type, sizeof type, attention, "attn_type"));
-    TRY(config_bool(&alibi, attention, "alibi", true));
-    TRY(config_refuse_true(attention, "qk_ln", "norms of queries and keys are not understood"));
-    TRY(config_refuse_true(attention, "rope", "rotary MPT is not understood"));
-    if (!alibi) {
-        return config_error(attention, "alibi",
-                            "found false, accepted true: MPT with learned "
-                            "positions is not understood");
-    }
+    TRY(config_expect_bool(attention, "alibi", true, "learned positions are not understood"));
+    TRY(config_expect_bool(attention, "qk_ln", false,
+                           "norms of queries and keys are not understood"));
+    TRY(config_expect_bool(attention, "rope", false, "rotary MPT is not understood"));
+    TRY(config_expect_text(attention, "attn_type",
+                           "multihead_attention|multiquery_attention|grouped_query_attention"));
     if (strcmp(type, "multiquery_attention") == 0) {
         shape->kv_heads = 1;
     } else if (strcmp(type, "grouped_query_attention") == 0) {
         TRY(config_uint(&shape->kv_heads, attention, "kv_n_heads", CONFIG_REQUIRED, 1,
                         shape->heads));
-    } else if (type[0] != '\0' && strcmp(type, "multihead_attention") != 0) {
-        return config_error(attention, "attn_type",
-                            "found another text, accepted multihead_attention, "
-                            "multiquery_attention, grouped_query_attention");
     }
     return status_ok();
 }
@@ -119,33 +110,23 @@ static struct status mpt_attention(struct shape *shape, struct config *config)
 static struct status mpt_ffn(struct config *config)
 {
     struct config *ffn = NULL;
-    char type[24];
     TRY(config_object(&ffn, config, "ffn_config"));
     if (ffn == NULL) {
         return status_ok();
     }
-    TRY(config_text(type, sizeof type, ffn, "ffn_type"));
-    return type[0] == '\0' || strcmp(type, "mptmlp") == 0
-               ? status_ok()
-               : config_error(ffn, "ffn_type", "found another text, accepted mptmlp");
+    return config_expect_text(ffn, "ffn_type", "mptmlp");
 }
 
 struct status adapt_mpt(struct shape *shape, struct config *config)
 {
     double ratio = 4;
-    bool no_bias = true;
     char norm[40];
     config_ignore(config, "learned_pos_emb|embedding_fraction|use_pad_tok_in_ffn|init_config");
     TRY(config_text(norm, sizeof norm, config, "norm_type"));
     if (strstr(norm, "rmsnorm") != NULL) {
         shape->norm = SHAPE_RMS;
     }
-    TRY(config_bool(&no_bias, config, "no_bias", true));
-    if (!no_bias) {
-        return config_error(config, "no_bias",
-                            "found false, accepted true: the reference has no "
-                            "MPT with biases");
-    }
+    TRY(config_expect_bool(config, "no_bias", true, "the reference has no MPT with biases"));
     TRY(config_real(&ratio, config, "expansion_ratio", 4));
     double width = ratio * (double)shape->d;
     if (width < 1 || width > (double)MODEL_DIM_MAX) {

@@ -38,7 +38,7 @@ struct status adapt_granitemoe(struct shape *shape, struct config *config)
 struct status adapt_olmoe(struct shape *shape, struct config *config)
 {
     shape->qk_norm = SHAPE_QK_PER_HEAD;
-    return read_experts(shape, config, "num_experts", 64, 8, shape->ffn);
+    return read_experts(shape, config, "num_experts|num_local_experts", 64, 8, shape->ffn);
 }
 
 struct status adapt_gpt_oss(struct shape *shape, struct config *config)
@@ -84,7 +84,7 @@ struct status adapt_qwen2_moe(struct shape *shape, struct config *config)
 {
     uint64_t width = 0;
     TRY(config_uint(&width, config, "moe_intermediate_size", 1408, 1, MODEL_DIM_MAX));
-    TRY(read_experts(shape, config, "num_experts", 60, 4, width));
+    TRY(read_experts(shape, config, "num_experts|num_local_experts", 60, 4, width));
     TRY(config_uint(&shape->shared_width, config, "shared_expert_intermediate_size", 5632, 1,
                     MODEL_DIM_MAX));
     shape->shared_gate = true;
@@ -96,7 +96,7 @@ struct status adapt_qwen3_moe(struct shape *shape, struct config *config)
 {
     uint64_t width = 0;
     TRY(config_uint(&width, config, "moe_intermediate_size", 768, 1, MODEL_DIM_MAX));
-    TRY(read_experts(shape, config, "num_experts", 128, 8, width));
+    TRY(read_experts(shape, config, "num_experts|num_local_experts", 128, 8, width));
     TRY(qwen_routed(shape, config));
     return adapt_qwen3(shape, config);
 }
@@ -110,8 +110,8 @@ static struct status deepseek_experts(struct shape *shape, struct config *config
     uint64_t first = 0;
     uint64_t step = 0;
     config_ignore(config, "topk_method|scoring_func|seq_aux|n_group|topk_group");
-    TRY(config_uint(&shape->experts, config, "n_routed_experts", defaults->experts, 1,
-                    EXPERTS_MAX));
+    TRY(config_uint(&shape->experts, config, "n_routed_experts|num_local_experts",
+                    defaults->experts, 1, EXPERTS_MAX));
     TRY(config_uint(&shape->expert_width, config, "moe_intermediate_size", defaults->expert_width,
                     1, MODEL_DIM_MAX));
     TRY(config_uint(&shared, config, "n_shared_experts", defaults->shared_width, 0, EXPERTS_MAX));

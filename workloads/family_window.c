@@ -67,7 +67,14 @@ struct status adapt_mistral(struct shape *shape, struct config *config)
     return adapt_window_all(shape, config, 4096);
 }
 
-struct status adapt_window_or_none(struct shape *shape, struct config *config)
+struct status adapt_starcoder2(struct shape *shape, struct config *config)
+{
+    TRY(config_expect_text(config, "mlp_type", "default"));
+    TRY(config_expect_text(config, "norm_type", "layer_norm"));
+    return adapt_window_all(shape, config, 0);
+}
+
+struct status adapt_phi3(struct shape *shape, struct config *config)
 {
     return adapt_window_all(shape, config, 0);
 }
@@ -110,7 +117,8 @@ struct status adapt_gemma2(struct shape *shape, struct config *config)
 struct status adapt_gemma3(struct shape *shape, struct config *config)
 {
     shape->qk_norm = SHAPE_QK_SHARED;
-    TRY(config_refuse_true(config, "use_bidirectional_attention", "only decoders are understood"));
+    TRY(config_expect_bool(config, "use_bidirectional_attention", false,
+                           "only decoders are understood"));
     return adapt_window_pattern(shape, config, 4096, 6);
 }
 
@@ -133,6 +141,11 @@ struct status adapt_cohere(struct shape *shape, struct config *config)
 
 struct status adapt_cohere2(struct shape *shape, struct config *config)
 {
+    config_ignore(config, "layer_switch|order_of_interleaved_layers|position_embedding_type|"
+                          "use_parallel_embedding|use_embedding_sharing");
+    TRY(config_expect_bool(config, "use_gated_activation", true, "the MLP is gated"));
+    TRY(config_expect_bool(config, "use_parallel_block", true, "the block is parallel"));
+    TRY(config_expect_bool(config, "use_qk_norm", false, "norms of queries and keys"));
     return adapt_window_pattern(shape, config, 4096, 4);
 }
 

@@ -75,6 +75,39 @@ static void linear_parameters(void **state)
     free(model);
 }
 
+// tests/models/totals.tsv: name, total, active, KV values, sources; the configs lie beside it.
+static void public_models(void **state)
+{
+    (void)state;
+    FILE *file = fopen(TESTS_DIR "/models/totals.tsv", "r");
+    assert_non_null(file);
+    char line[512];
+    unsigned rows = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        char name[64];
+        unsigned long long total = 0;
+        unsigned long long active = 0;
+        unsigned long long kv_values = 0;
+        if (sscanf(line, "%63[^#\t]\t%llu\t%llu\t%llu", name, &total, &active, &kv_values) != 4) {
+            assert_int_equal(line[0], '#');
+            continue;
+        }
+        char path[512];
+        (void)snprintf(path, sizeof path, TESTS_DIR "/models/%s.json", name);
+        struct model *model = load(path);
+        struct model_counts got;
+        model_count(&got, model);
+        if (got.total != total || got.active != active || got.kv_values_per_token != kv_values) {
+            fail_msg("%s: total %llu, active %llu, KV %llu", name, (unsigned long long)got.total,
+                     (unsigned long long)got.active, (unsigned long long)got.kv_values_per_token);
+        }
+        free(model);
+        rows++;
+    }
+    (void)fclose(file);
+    assert_true(rows >= 80);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -95,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builtin_counts),
         cmocka_unit_test(linear_parameters),
+        cmocka_unit_test(public_models),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
