@@ -281,12 +281,28 @@ static struct status add_shapes(struct reader *reader)
     return status_ok();
 }
 
+static bool has_experts(const struct model *model)
+{
+    for (uint32_t i = 0; i < model->block_count; i++) {
+        if (model->blocks[i].mlp.experts > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct status add_tensors(struct reader *reader)
 {
     TRY(read_embedding(reader));
     TRY(place_tensors(reader));
     for (uint32_t i = 0; i < reader->shape.layers; i++) {
         TRY(read_layer(reader, i));
+    }
+    if (reader->shape.experts > 0 && !has_experts(reader->model)) {
+        return status_error(STATUS_INVALID,
+                            "key '%s.expert_count': found %" PRIu64
+                            ", accepted 0 or absent: no layer has tensors of experts",
+                            reader->model->family, reader->shape.experts);
     }
     reader->model->dtype = common_dtype(reader->model);
     return status_ok();

@@ -1,5 +1,6 @@
 #include "workloads/gguf_shape.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -290,6 +291,7 @@ struct status gguf_read_shape(struct gguf_shape *out, struct gguf *gguf)
 {
     memset(out, 0, sizeof *out);
     TRY(read_architecture(out, gguf));
+    assert(out->architecture != NULL);
     TRY(read_layers(out, gguf));
     TRY(read_heads(out, gguf));
     TRY(read_head_sizes(out, gguf));

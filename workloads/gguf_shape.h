@@ -9,18 +9,18 @@
 
 /** What llama.cpp knows of an architecture without the file telling. */
 struct gguf_architecture {
-    const char *name;         /**< value of general.architecture */
-    unsigned window_period;   /**< layer i has the window unless i % period == period - 1;
-                                   0: all layers have it, if the file names one */
-    bool window_global_first; /**< ... unless i % period == 0 */
-    uint64_t window;          /**< where the file names none; 0 = none */
-    bool chunked;             /**< the window is the chunk that the token is in */
-    bool no_rope;             /**< positions are learned or ALiBi */
-    unsigned rope_period; /**< layers with (i + 1) % period == 0 have no rotary embedding; 0: all
-                               have */
+    const char *name;       /**< value of general.architecture */
+    uint64_t window;        /**< where the file names none; 0 = none */
+    unsigned window_period; /**< layer i has the window unless i % period == period - 1; 0: all
+                                 layers have it, if there is one */
+    unsigned rope_period;   /**< layers with (i + 1) % period == 0 have no rotary embedding; 0: all
+                                 have */
+    unsigned ff_divisor;    /**< the file's feed_forward_length is so many times the width; 0 = 1 */
+    bool window_global_first;   /**< ... unless i % period == 0 */
+    bool chunked;               /**< the window is the chunk that the token is in */
+    bool no_rope;               /**< positions are learned or ALiBi */
     bool norms_without_weights; /**< normalises d values twice a layer and once at the end */
-    unsigned ff_divisor; /**< the file's feed_forward_length is so many times the width; 0 = 1 */
-    bool linear_layers;  /**< head_count_kv 0 with heads: one d x d matrix for attention */
+    bool linear_layers;         /**< head_count_kv 0 with heads: one d x d matrix for attention */
 };
 
 struct gguf_shape {

@@ -37,7 +37,10 @@ char *gguf_printable(char *out, size_t size, const char *bytes, size_t length)
             break;
         }
         for (size_t j = 0; j < shown; j++) {
-            out[used + j] = n > 0 ? bytes[i + j] : '?';
+            out[used + j] = bytes[i + j];
+        }
+        if (n == 0) {
+            out[used] = '?';
         }
         used += shown;
         i += shown;

@@ -202,39 +202,17 @@ static struct status wrong_type(const struct gguf_value *value, const char *acce
                         gguf_value_type_text(found, value), accepted);
 }
 
-// One integer of a type as it is in the file; false if the type is no integer. Sign-extends.
+// One integer of a type as it is in the file, sign-extended; false if the type is no integer.
 static bool integer_of(int64_t *out, bool *above, enum gguf_value_type type, uint64_t bits)
 {
-    *above = false;
-    switch (type) {
-    case GGUF_UINT8:
-    case GGUF_UINT16:
-    case GGUF_UINT32:
-    case GGUF_UINT64:
-        *above = bits > INT64_MAX;
-        *out = *above ? INT64_MAX : (int64_t)bits;
-        return true;
-    case GGUF_INT8:
-        *out = (int8_t)(uint8_t)bits;
-        return true;
-    case GGUF_INT16:
-        *out = (int16_t)(uint16_t)bits;
-        return true;
-    case GGUF_INT32:
-        *out = (int32_t)(uint32_t)bits;
-        return true;
-    case GGUF_INT64:
-        *out = (int64_t)bits;
-        return true;
-    case GGUF_FLOAT32:
-    case GGUF_BOOL:
-    case GGUF_STRING:
-    case GGUF_ARRAY:
-    case GGUF_FLOAT64:
-    case GGUF_VALUE_TYPES:
-        break;
-    }
-    return false;
+    bool is_unsigned =
+        type == GGUF_UINT8 || type == GGUF_UINT16 || type == GGUF_UINT32 || type == GGUF_UINT64;
+    bool is_signed =
+        type == GGUF_INT8 || type == GGUF_INT16 || type == GGUF_INT32 || type == GGUF_INT64;
+    *above = is_unsigned && bits > INT64_MAX;
+    uint64_t sign = is_signed ? (uint64_t)1 << (8 * types[type].bytes - 1) : 0;
+    *out = *above ? INT64_MAX : (int64_t)((bits ^ sign) - sign);
+    return is_unsigned || is_signed;
 }
 
 static struct status check_integer(uint64_t *out, int64_t found, bool above,

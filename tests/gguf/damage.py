@@ -136,6 +136,8 @@ def metadata_cases():
         "llama.attention.sliding_window": 64,
         "llama.attention.sliding_window_pattern": [True]}), "sliding_window_pattern"
     yield "nextn-all", edit(llama__nextn_predict_layers=2), "nextn_predict_layers"
+    yield "experts-without-tensors", edit(llama__expert_count=4, llama__expert_used_count=2), \
+        "llama.expert_count"
     yield "tokens-int", edit(tokenizer__ggml__tokens=[1, 2]), "tokenizer.ggml.tokens"
     yield "tokens-string", edit(tokenizer__ggml__tokens="abc"), "tokenizer.ggml.tokens"
     for alignment in (0, 1, 3, 7, 12, 24, 33, 2**31 + 1):
