@@ -69,7 +69,7 @@ static void read_x86(struct machine *out, const char *cpuinfo)
     if (!rootfs_line_value(vendor, sizeof vendor, cpuinfo, "vendor_id")) {
         return;
     }
-    (void)strcpy(out->vendor, vendor);
+    (void)snprintf(out->vendor, sizeof out->vendor, "%s", vendor);
     (void)read_number(&out->family, cpuinfo, "cpu family");
     // "model name" begins like "model": the value of a bare "model" is a number.
     const char *line = strstr(cpuinfo, "\nmodel\t");
@@ -92,7 +92,7 @@ static void read_arm(struct machine *out, const char *root, const char *cpuinfo,
         variant = (unsigned)(midr >> 20 & 0xf);
         revision = (unsigned)(midr & 0xf);
     } else if (rootfs_line_value(implementer, sizeof implementer, cpuinfo, "CPU implementer")) {
-        (void)strcpy(out->vendor, implementer);
+        (void)snprintf(out->vendor, sizeof out->vendor, "%s", implementer);
         (void)read_number(&out->model, cpuinfo, "CPU part");
         (void)read_number(&variant, cpuinfo, "CPU variant");
         (void)read_number(&revision, cpuinfo, "CPU revision");
@@ -109,11 +109,13 @@ static void read_architecture(struct machine *out, const char *cpuinfo)
     if (out->architecture[0] != '\0') {
         return;
     }
+    const char *name = "";
     if (rootfs_line_value(text, sizeof text, cpuinfo, "flags")) {
-        (void)strcpy(out->architecture, line_has_word(text, "lm") ? "x86_64" : "i686");
+        name = line_has_word(text, "lm") ? "x86_64" : "i686";
     } else if (read_number(&version, cpuinfo, "CPU architecture")) {
-        (void)strcpy(out->architecture, version >= 8 ? "aarch64" : "arm");
+        name = version >= 8 ? "aarch64" : "arm";
     }
+    (void)snprintf(out->architecture, sizeof out->architecture, "%s", name);
 }
 
 static unsigned read_sve_bytes(const struct machine *machine, const char *root)
@@ -159,7 +161,7 @@ void cpu_facts_read(struct machine *out, const char *root, unsigned cpu)
         char name[MACHINE_TEXT];
         if (rootfs_line_value(name, sizeof name, cpuinfo, "model name") ||
             rootfs_line_value(name, sizeof name, cpuinfo, "Processor")) {
-            (void)strcpy(out->name, name);
+            (void)snprintf(out->name, sizeof out->name, "%s", name);
         }
         read_architecture(out, cpuinfo);
         read_x86(out, cpuinfo);

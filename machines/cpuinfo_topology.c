@@ -14,33 +14,43 @@ struct processor {
     unsigned core_index;
 };
 
-// One "key<tab>: number" line of a processor's block, and the line that begins the next block.
-static void read_line(struct processor **at, struct processor *processors, size_t *count,
-                      const char *line)
+// The number of a line "key<blanks>: number"; false for other lines.
+static bool line_number(unsigned *out, const char *line, const char *key)
+{
+    char text[32];
+    uint64_t value = 0;
+    if (!rootfs_line_value(text, sizeof text, line, key) || !rootfs_parse_u64(&value, text) ||
+        value >= UINT32_MAX) {
+        return false;
+    }
+    *out = (unsigned)value;
+    return true;
+}
+
+// Takes one line of a processor's block; "processor" begins the next block.
+static void read_line(struct processor *processors, size_t *count, const char *line)
 {
     unsigned value = 0;
-    if (sscanf(line, "processor : %u", &value) == 1) {
+    if (line_number(&value, line, "processor")) {
         if (*count < MACHINE_CPUS_MAX && value < MACHINE_CPUS_MAX) {
-            *at = &processors[(*count)++];
-            **at =
+            processors[(*count)++] =
                 (struct processor){.os_index = value, .package = UINT32_MAX, .core_id = UINT32_MAX};
-        } else {
-            *at = NULL;
         }
-    } else if (*at != NULL && sscanf(line, "physical id : %u", &value) == 1) {
-        (*at)->package = value;
-    } else if (*at != NULL && sscanf(line, "core id : %u", &value) == 1) {
-        (*at)->core_id = value;
+    } else if (*count > 0 && line_number(&value, line, "physical id")) {
+        processors[*count - 1].package = value;
+    } else if (*count > 0 && line_number(&value, line, "core id")) {
+        processors[*count - 1].core_id = value;
     }
 }
 
 static size_t read_processors(struct processor *processors, const char *cpuinfo)
 {
     size_t count = 0;
-    struct processor *at = NULL;
     for (const char *line = cpuinfo; *line != '\0';) {
-        read_line(&at, processors, &count, line);
+        char copy[128]; // long lines are flags
         size_t length = strcspn(line, "\n");
+        (void)snprintf(copy, sizeof copy, "%.*s", (int)(length < 127 ? length : 127), line);
+        read_line(processors, &count, copy);
         line += length + (line[length] == '\n');
     }
     return count;
@@ -51,30 +61,37 @@ static bool same_core(const struct processor *a, const struct processor *b)
     return a->core_id != UINT32_MAX && a->core_id == b->core_id && a->package == b->package;
 }
 
+// Index of the first earlier processor of the same package (or core), or i itself if none.
+static size_t first_of_package(const struct processor *processors, size_t i)
+{
+    size_t j = 0;
+    while (j < i && processors[j].package != processors[i].package) {
+        j++;
+    }
+    return j;
+}
+
+static size_t first_of_core(const struct processor *processors, size_t i)
+{
+    size_t j = 0;
+    while (j < i && !same_core(&processors[j], &processors[i])) {
+        j++;
+    }
+    return j;
+}
+
 // Gives packages and cores their indices in order of appearance.
 static void number_objects(struct machine *out, struct processor *processors, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct processor *p = &processors[i];
-        bool new_package = p->package != UINT32_MAX;
-        bool new_core = true;
-        for (size_t j = 0; j < i && (new_package || new_core); j++) {
-            if (new_package && processors[j].package == p->package) {
-                new_package = false;
-                p->package_index = processors[j].package_index;
-            }
-            if (new_core && same_core(&processors[j], p)) {
-                new_core = false;
-                p->core_index = processors[j].core_index;
-                out->smt = true;
-            }
+        size_t package = first_of_package(processors, i);
+        size_t core = first_of_core(processors, i);
+        if (p->package != UINT32_MAX) {
+            p->package_index = package < i ? processors[package].package_index : out->packages++;
         }
-        if (new_package) {
-            p->package_index = out->packages++;
-        }
-        if (new_core) {
-            p->core_index = out->cores++;
-        }
+        p->core_index = core < i ? processors[core].core_index : out->cores++;
+        out->smt = out->smt || core < i;
     }
     out->pus = (unsigned)count;
 }

@@ -69,17 +69,21 @@ struct status machine_detect_xml(struct machine *out, const char *file)
     return status_prefix(status, "%s", file);
 }
 
-static struct status fill_root(struct machine *out, const char *dir)
+static struct status fill_root_topology(struct machine *out, const char *dir)
 {
     struct hwloc_topology *topology = NULL;
     if (!rootfs_exists(dir, "/sys/devices/system/cpu/cpu0")) {
-        TRY(cpuinfo_topology_read(out, dir));
-    } else {
-        TRY(topology_load_root(&topology, dir));
-        struct status status = topology_fill(out, topology, dir);
-        topology_free(topology);
-        TRY(status_prefix(status, "%s", dir));
+        return cpuinfo_topology_read(out, dir);
     }
+    TRY(topology_load_root(&topology, dir));
+    struct status status = topology_fill(out, topology, dir);
+    topology_free(topology);
+    return status_prefix(status, "%s", dir);
+}
+
+static struct status fill_root(struct machine *out, const char *dir)
+{
+    TRY(fill_root_topology(out, dir));
     fill_facts(out, dir);
     return status_ok();
 }

@@ -66,7 +66,7 @@ static struct status fill_counts(struct machine *out, hwloc_topology_t topology)
     }
     for (unsigned i = 0; i < out->cores; i++) {
         hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, i);
-        out->smt = out->smt || hwloc_bitmap_weight(core->cpuset) > 1;
+        out->smt = out->smt || (core != NULL && hwloc_bitmap_weight(core->cpuset) > 1);
     }
     return status_ok();
 }

@@ -13,14 +13,19 @@
 static bool meminfo_bytes(uint64_t *out, const char *meminfo, const char *key)
 {
     char text[64];
-    char unit[8] = "";
-    unsigned long long kib = 0;
-    if (!rootfs_line_value(text, sizeof text, meminfo, key) ||
-        sscanf(text, "%llu %7s", &kib, unit) != 2 || strcmp(unit, "kB") != 0 ||
-        kib > UINT64_MAX >> 10) {
+    uint64_t kib = 0;
+    if (!rootfs_line_value(text, sizeof text, meminfo, key)) {
         return false;
     }
-    *out = (uint64_t)kib << 10;
+    char *unit = strstr(text, " kB");
+    if (unit == NULL) {
+        return false;
+    }
+    *unit = '\0';
+    if (!rootfs_parse_u64(&kib, text) || kib > UINT64_MAX >> 10) {
+        return false;
+    }
+    *out = kib << 10;
     return true;
 }
 
@@ -186,7 +191,7 @@ void system_facts_read(struct machine *out, const char *root, unsigned cpu)
     out->numa_balancing = read_numa_balancing(root);
     char release[MACHINE_TEXT];
     if (rootfs_read(release, sizeof release, root, "/proc/sys/kernel/osrelease")) {
-        (void)strcpy(out->kernel, release);
+        (void)snprintf(out->kernel, sizeof out->kernel, "%s", release);
     }
     read_virtualization(out, root);
 }

@@ -4,6 +4,7 @@
 #include <hwloc.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,25 +18,34 @@ static const char *const variables[] = {
 enum { VARIABLE_COUNT = sizeof variables / sizeof *variables };
 
 struct environment {
-    char *saved[VARIABLE_COUNT];
+    bool set[VARIABLE_COUNT];
+    char values[VARIABLE_COUNT][ROOTFS_PATH];
 };
 
-static void environment_clear(struct environment *out)
+static struct status environment_clear(struct environment *out)
 {
     for (size_t i = 0; i < VARIABLE_COUNT; i++) {
         const char *value = getenv(variables[i]);
-        out->saved[i] = value == NULL ? NULL : strdup(value);
+        out->set[i] = value != NULL;
+        if (value != NULL && strlen(value) >= ROOTFS_PATH) {
+            return status_error(STATUS_INVALID,
+                                "the environment's %s has %zu bytes, accepted at most %d",
+                                variables[i], strlen(value), ROOTFS_PATH - 1);
+        }
+        (void)snprintf(out->values[i], ROOTFS_PATH, "%s", value == NULL ? "" : value);
+    }
+    for (size_t i = 0; i < VARIABLE_COUNT; i++) {
         (void)unsetenv(variables[i]);
     }
     (void)setenv("HWLOC_HIDE_ERRORS", "2", 1); // what fails is said once, by the caller
+    return status_ok();
 }
 
-static void environment_restore(struct environment *environment)
+static void environment_restore(const struct environment *environment)
 {
     for (size_t i = 0; i < VARIABLE_COUNT; i++) {
-        if (environment->saved[i] != NULL) {
-            (void)setenv(variables[i], environment->saved[i], 1);
-            free(environment->saved[i]);
+        if (environment->set[i]) {
+            (void)setenv(variables[i], environment->values[i], 1);
         } else {
             (void)unsetenv(variables[i]);
         }
@@ -53,8 +63,7 @@ static struct status keep_all_caches(hwloc_topology_t topology)
     return status_ok();
 }
 
-// xml NULL: whatever the environment points hwloc at.
-static struct status load(struct hwloc_topology **out, const char *xml, unsigned long flags)
+static struct status load_here(struct hwloc_topology **out, const char *xml, unsigned long flags)
 {
     hwloc_topology_t topology = NULL;
     if (hwloc_topology_init(&topology) != 0) {
@@ -74,6 +83,29 @@ static struct status load(struct hwloc_topology **out, const char *xml, unsigned
     return status;
 }
 
+// From an XML file, a saved root or, with both NULL, this system.
+static struct status load(struct hwloc_topology **out, const char *xml, const char *root,
+                          unsigned long flags)
+{
+    struct environment *environment = calloc(1, sizeof *environment);
+    if (environment == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for a topology");
+    }
+    struct status status = environment_clear(environment);
+    if (status.code == STATUS_OK) {
+        if (root != NULL) {
+            (void)setenv("HWLOC_FSROOT", root, 1);
+            (void)setenv("HWLOC_COMPONENTS", "linux,stop", 1);
+            (void)setenv("HWLOC_DUMPED_HWDATA_DIR", "/var/run/hwloc", 1);
+            (void)setenv("HWLOC_THISSYSTEM", "0", 1);
+        }
+        status = load_here(out, xml, flags);
+        environment_restore(environment);
+    }
+    free(environment);
+    return status;
+}
+
 // Where the kernel tells caches hwloc needs no CPUID, for which it would hop over all cpus.
 static unsigned long system_flags(void)
 {
@@ -85,11 +117,7 @@ static unsigned long system_flags(void)
 
 struct status topology_load_system(struct hwloc_topology **out)
 {
-    struct environment environment;
-    environment_clear(&environment);
-    struct status status = load(out, NULL, system_flags());
-    environment_restore(&environment);
-    return status_prefix(status, "topology of this system");
+    return status_prefix(load(out, NULL, NULL, system_flags()), "topology of this system");
 }
 
 struct status topology_load_xml(struct hwloc_topology **out, const char *file)
@@ -104,10 +132,7 @@ struct status topology_load_xml(struct hwloc_topology **out, const char *file)
                             "written by hwloc (lstopo FILE.xml)",
                             file, ROOTFS_FILE_MAX >> 20);
     }
-    struct environment environment;
-    environment_clear(&environment);
-    struct status status = load(out, file, 0);
-    environment_restore(&environment);
+    struct status status = load(out, file, NULL, 0);
     if (status.code == STATUS_UNAVAILABLE) {
         return status_error(
             STATUS_INVALID,
@@ -121,14 +146,7 @@ struct status topology_load_xml(struct hwloc_topology **out, const char *file)
 
 struct status topology_load_root(struct hwloc_topology **out, const char *dir)
 {
-    struct environment environment;
-    environment_clear(&environment);
-    (void)setenv("HWLOC_FSROOT", dir, 1);
-    (void)setenv("HWLOC_COMPONENTS", "linux,stop", 1);
-    (void)setenv("HWLOC_DUMPED_HWDATA_DIR", "/var/run/hwloc", 1);
-    (void)setenv("HWLOC_THISSYSTEM", "0", 1);
-    struct status status = load(out, NULL, 0);
-    environment_restore(&environment);
+    struct status status = load(out, NULL, dir, 0);
     if (status.code == STATUS_UNAVAILABLE) {
         return status_error(STATUS_INVALID,
                             "%s: hwloc finds no topology in sys/devices/system/cpu below it", dir);

@@ -132,28 +132,31 @@ void interference_close(struct interference *meter)
 // The eighth number of a line "cpuN user nice system idle iowait irq softirq steal ..."
 static bool line_steal(uint64_t *out, const char *line)
 {
-    unsigned long long field[8];
-    int n = sscanf(line, "cpu%*u %llu %llu %llu %llu %llu %llu %llu %llu", &field[0], &field[1],
-                   &field[2], &field[3], &field[4], &field[5], &field[6], &field[7]);
-    *out = n == 8 ? field[7] : 0;
-    return n == 8;
+    enum { STEAL = 8 };
+    const char *at = strchr(line, ' ');
+    uint64_t value = 0;
+    for (unsigned field = 0; at != NULL && field < STEAL; field++) {
+        char *end = NULL;
+        value = strtoull(at, &end, 10);
+        at = end == at ? NULL : end;
+    }
+    *out = at == NULL ? 0 : value;
+    return at != NULL;
 }
 
 // Lines are in ascending order of cpu; offline ones are missing. Finds the line of one cpu from
 // *line on and moves *line there; false if the cpu is not told.
 static bool seek_cpu(const char **line, unsigned cpu)
 {
-    while (**line != '\0') {
-        if (strncmp(*line, "cpu", 3) != 0) {
-            return false;
-        }
-        unsigned found = 0;
+    while (strncmp(*line, "cpu", 3) == 0) {
+        char *end = NULL;
         bool one_cpu = (*line)[3] != ' '; // the first line is the sum of all: "cpu  ..."
-        if (one_cpu && sscanf(*line, "cpu%u", &found) == 1 && found >= cpu) {
-            return found == cpu;
+        unsigned long found = strtoul(*line + 3, &end, 10);
+        if (one_cpu && found >= cpu) {
+            return found == cpu && *end == ' ';
         }
-        const char *end = strchr(*line, '\n');
-        *line = end == NULL ? *line + strlen(*line) : end + 1;
+        const char *next = strchr(*line, '\n');
+        *line = next == NULL ? *line + strlen(*line) : next + 1;
     }
     return false;
 }
@@ -192,17 +195,20 @@ static bool sum_throttled(uint64_t *out, const struct interference *meter)
     return meter->group_count > 0;
 }
 
+// "0.52 0.58 0.59 3/602 4711": averages, runnable/all threads, last pid.
 static void read_load(struct interference_mark *out, const struct interference *meter)
 {
     char text[128];
-    double load = (double)NAN;
-    unsigned long runnable = 0;
     out->load_average = out->runnable = (double)NAN;
-    if (read_now(text, sizeof text, meter->load_fd) &&
-        sscanf(text, "%lf %*f %*f %lu/", &load, &runnable) == 2) {
-        out->load_average = load;
-        out->runnable = (double)runnable;
+    const char *slash = read_now(text, sizeof text, meter->load_fd) ? strchr(text, '/') : NULL;
+    if (slash == NULL) {
+        return;
     }
+    while (slash > text && slash[-1] != ' ') {
+        slash--;
+    }
+    out->load_average = strtod(text, NULL);
+    out->runnable = strtod(slash, NULL);
 }
 
 void interference_mark(struct interference_mark *out, struct interference *meter)

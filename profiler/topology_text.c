@@ -135,11 +135,11 @@ static void print_pages(FILE *out, const struct machine *machine)
 {
     char base[UNITS_TEXT];
     char transparent[UNITS_TEXT];
-    char explicit_[UNITS_TEXT];
+    char large[UNITS_TEXT];
     (void)fprintf(out, "%-*sbase %s; transparent huge %s (%s); explicit %s", LABEL, "pages",
                   bytes_or_dash(base, machine->base_page_bytes), or_dash(machine->thp),
                   bytes_or_dash(transparent, machine->thp_bytes),
-                  bytes_or_dash(explicit_, machine->huge_page_bytes));
+                  bytes_or_dash(large, machine->huge_page_bytes));
     if (machine->huge_page_bytes > 0) {
         (void)fprintf(out, ", %llu free", (unsigned long long)machine->huge_pages_free);
     }

@@ -55,31 +55,37 @@ static const struct argp parser = {
     NULL,
     NULL};
 
+static struct status show(const struct command_context *context, const struct machine *machine,
+                          const struct topo_input *input)
+{
+    if (input->json || input->output != NULL) {
+        TRY(topology_write(machine, context, input->output, input->json));
+    }
+    if (!input->json) {
+        topology_print(context->out, machine);
+    }
+    return status_ok();
+}
+
+static struct status describe(const struct command_context *context, const struct topo_input *input)
+{
+    struct machine machine;
+    TRY(input->output == NULL ? status_ok() : output_check(input->output));
+    TRY(input->input == NULL ? machine_detect(&machine)
+                             : machine_detect_input(&machine, input->input));
+    struct status status = show(context, &machine, input);
+    machine_free(&machine);
+    return status;
+}
+
 static struct status run(int *exit_code, const struct command_context *context, int argc,
                          char **argv)
 {
     struct topo_input input = {0};
-    struct machine machine;
     bool done = false;
     (void)exit_code;
     TRY(command_parse(&done, context, &parser, argc, argv, &input));
-    if (done) {
-        return status_ok();
-    }
-    if (input.output != NULL) {
-        TRY(output_check(input.output));
-    }
-    TRY(input.input == NULL ? machine_detect(&machine)
-                            : machine_detect_input(&machine, input.input));
-    struct status status = status_ok();
-    if (input.json || input.output != NULL) {
-        status = topology_write(&machine, context, input.output, input.json);
-    }
-    if (!input.json && status.code == STATUS_OK) {
-        topology_print(context->out, &machine);
-    }
-    machine_free(&machine);
-    return status;
+    return done ? status_ok() : describe(context, &input);
 }
 
 const struct command command_topo = {
