@@ -72,7 +72,7 @@ static void start(void *context, unsigned thread)
 {
     struct counter_session *session = context;
     struct session_thread *mine = &session->scratch[thread];
-    if (mine->fault == FAULT_NONE) {
+    if (session->counting && mine->fault == FAULT_NONE) {
         mine->fault = current_set(session)->opened->source->start(group_of(session, thread)->group);
     }
 }
@@ -81,7 +81,7 @@ static void stop(void *context, unsigned thread)
 {
     struct counter_session *session = context;
     struct session_thread *mine = &session->scratch[thread];
-    if (mine->fault == FAULT_NONE) {
+    if (session->counting && mine->fault == FAULT_NONE) {
         mine->fault = current_set(session)->opened->source->stop(group_of(session, thread)->group);
     }
 }
@@ -140,6 +140,7 @@ void counter_session_check_guards(struct counter_session *session)
         if (!current_set(session)->guarded) {
             continue;
         }
+        session->counting = true;
         team_run(session->team, (struct team_body){arm, session});
         team_run(session->team, (struct team_body){guard_loop, session});
         team_run(session->team, (struct team_body){collect, session});
@@ -152,7 +153,7 @@ static void add(struct counter_session *session, const struct counter_event *eve
                 double running_fraction, enum counter_fault fault)
 {
     struct session_metric *metric = &session->metrics[event->row->metric];
-    metric->total += count * event->weight;
+    metric->total += count * event->weight / session->calls;
     metric->fault = counter_fault_worse(metric->fault, fault);
     if (!isnan(running_fraction) && !(metric->running_fraction <= running_fraction)) {
         metric->running_fraction = running_fraction;
@@ -271,47 +272,33 @@ static void add_system(struct counter_session *session, const struct counter_set
         double count = work->interval.count[i] - (taken_off ? nearbyint(idle) : 0);
         add(session, event, count, work->interval.running_fraction[i],
             counter_fault_worse(work->fault, work->interval.fault[i]));
-        session->metrics[event->row->metric].background += idle * event->weight;
+        session->metrics[event->row->metric].background += idle * event->weight / session->calls;
     }
 }
 
-/** The work that a measurement repeats: a team's body, or a call with threads of its own. */
-struct work {
-    struct team_body body;
-    void (*call)(void *context);
-    void *context;
-};
-
-static void run_work(struct counter_session *session, const struct work *work, bool counted)
+static void run_work(struct counter_session *session, const struct counter_work *work)
 {
-    struct team_sample sample;
-    if (work->call != NULL) {
-        if (counted) {
-            team_run(session->team, (struct team_body){start_body, session});
-        }
-        work->call(work->context);
-        if (counted) {
-            team_run(session->team, (struct team_body){stop_body, session});
-        }
-    } else if (counted) {
-        team_time_probed(&sample, session->team, work->body,
-                         (struct team_probe){.start = start, .stop = stop, .context = session});
-    } else {
-        team_run(session->team, work->body);
+    if (work->call == NULL) {
+        session->calls = work->run(
+            work->context, (struct team_probe){.start = start, .stop = stop, .context = session});
+        return;
     }
+    team_run(session->team, (struct team_body){start_body, session});
+    session->calls = work->call(work->context);
+    team_run(session->team, (struct team_body){stop_body, session});
 }
 
-static void measure_threads(struct counter_session *session, const struct work *work)
+static void work_counted(struct counter_session *session, const struct counter_work *work)
 {
-    bool counted = session->set < session->plan.thread_count;
-    if (counted) {
+    session->counting = session->set < session->plan.thread_count;
+    if (session->counting) {
         team_run(session->team, (struct team_body){arm, session});
     }
-    run_work(session, work, counted);
-    if (counted) {
+    run_work(session, work);
+    if (session->counting) {
         team_run(session->team, (struct team_body){collect, session});
     }
-    for (unsigned t = 0; counted && t < session->threads; t++) {
+    for (unsigned t = 0; session->counting && t < session->threads; t++) {
         add_thread(session, t);
     }
 }
@@ -352,7 +339,7 @@ static size_t find_watches(struct watch *out, const struct counter_session *sess
     return count;
 }
 
-static void measure_pass(struct counter_session *session, const struct work *work)
+static void measure_pass(struct counter_session *session, const struct counter_work *work)
 {
     struct watch watches[COUNTER_SOURCES_MAX];
     size_t count = find_watches(watches, session);
@@ -362,7 +349,7 @@ static void measure_pass(struct counter_session *session, const struct work *wor
     for (size_t i = 0; i < count; i++) {
         begin_watch(&watches[i]);
     }
-    measure_threads(session, work);
+    work_counted(session, work);
     for (size_t i = count; i > 0; i--) {
         end_watch(&watches[i - 1]);
     }
@@ -372,7 +359,7 @@ static void measure_pass(struct counter_session *session, const struct work *wor
     }
 }
 
-static void keep_sample(struct session_metric *metric, bool energy, double calls)
+static void keep_sample(struct session_metric *metric, bool energy)
 {
     if (metric->n == READING_SAMPLES_MAX) {
         return;
@@ -380,34 +367,24 @@ static void keep_sample(struct session_metric *metric, bool energy, double calls
     // Less than the background is nothing that this program moved.
     double total = metric->total > 0 ? metric->total : 0;
     double seen = energy ? total : total + metric->background;
-    metric->samples[metric->n++] = total / calls;
+    metric->samples[metric->n++] = total;
     metric->background_fraction = seen > 0 ? metric->background / seen : 0;
 }
 
-static void measure(struct counter_session *session, const struct work *work, double calls)
+void counter_session_measure(struct counter_session *session, const struct counter_work *work)
 {
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         session->metrics[m].total = 0;
         session->metrics[m].background = 0;
     }
-    for (session->set = 0; session->set < counter_session_passes(session); session->set++) {
+    size_t passes = counter_session_passes(session);
+    for (session->set = 0; session->set < passes; session->set++) {
         measure_pass(session, work);
     }
     session->set = 0;
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         if (session->plan.metrics[m].fault == FAULT_NONE) {
-            keep_sample(&session->metrics[m], is_energy((enum metric)m), calls);
+            keep_sample(&session->metrics[m], is_energy((enum metric)m));
         }
     }
-}
-
-void counter_session_measure(struct counter_session *session, struct team_body body, double calls)
-{
-    measure(session, &(struct work){.body = body}, calls);
-}
-
-void counter_session_measure_call(struct counter_session *session, void (*call)(void *context),
-                                  void *context, double calls)
-{
-    measure(session, &(struct work){.call = call, .context = context}, calls);
 }

@@ -25,7 +25,7 @@ struct session_thread {
 
 /** A metric while it is measured, and its samples. */
 struct session_metric {
-    double total;             /**< of the measurement in progress, in the metric's unit */
+    double total;             /**< of the measurement in progress, per call, metric's unit */
     double background;        /**< subtracted from it, or (energy) contained in it */
     enum counter_fault fault; /**< worst so far since the last reset */
     double running_fraction;  /**< least; NaN if no source told */
@@ -51,6 +51,8 @@ struct counter_session {
     enum counter_fault *set_faults;      /**< [set]: guards that differ */
     struct session_thread *scratch;      /**< [thread] */
     size_t set;                          /**< in work */
+    bool counting;                       /**< the threads' set of this pass exists */
+    double calls;                        /**< that the pass's work made */
     struct session_metric metrics[METRIC_COUNT];
 };
 

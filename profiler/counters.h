@@ -52,14 +52,20 @@ void counter_session_close(struct counter_session *session);
 /** True if some metric can be counted: measuring is then worth its time. */
 bool counter_session_counts(const struct counter_session *session);
 
-/** Runs body once for every set of events and appends one sample to each metric: counts summed
- *  over the threads, divided by calls, the number of operator calls that one run of body makes.
- *  At most READING_SAMPLES_MAX samples are kept. */
-void counter_session_measure(struct counter_session *session, struct team_body body, double calls);
+/** Work to count: deterministic, and repeated once for every set of events. */
+struct counter_work {
+    /** Runs it once in the session's team, with probe called in every thread right around the
+     *  work (team_time_probed()); returns the number of operator calls made, > 0. */
+    double (*run)(void *context, struct team_probe probe);
+    /** Instead of run, for work that brings its own threads from OpenMP's pool (a BLAS call): the
+     *  sets are started and stopped in those threads around it. Exactly one of the two is set. */
+    double (*call)(void *context);
+    void *context;
+};
 
-/** The same for work that brings its own threads from OpenMP's pool (a BLAS call). */
-void counter_session_measure_call(struct counter_session *session, void (*call)(void *context),
-                                  void *context, double calls);
+/** Appends one sample to each metric: counts per operator call, summed over the threads. At most
+ *  READING_SAMPLES_MAX samples are kept. */
+void counter_session_measure(struct counter_session *session, const struct counter_work *work);
 
 /** Forgets the samples (the sets stay open): before the next point. */
 void counter_session_reset(struct counter_session *session);

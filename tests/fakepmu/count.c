@@ -16,6 +16,13 @@ static void body(void *context, unsigned thread, unsigned threads)
     known_work_run(KNOWN_LOOP, 1000, NULL);
 }
 
+static double run(void *context, struct team_probe probe)
+{
+    struct team_sample sample;
+    team_time_probed(&sample, context, (struct team_body){body, NULL}, probe);
+    return 1;
+}
+
 static void print_metric(const struct counter_session *session, enum metric metric)
 {
     struct result_counter counter;
@@ -70,7 +77,7 @@ static int count(const struct machine *machine, struct team *team,
         return fail(status);
     }
     for (unsigned i = 0; i < repeats; i++) {
-        counter_session_measure(session, (struct team_body){body, NULL}, 1);
+        counter_session_measure(session, &(struct counter_work){.run = run, .context = team});
     }
     printf("table %s\npasses %zu\n", counter_session_table(session)->name,
            counter_session_passes(session));
