@@ -116,6 +116,7 @@ struct result_point {
     double tolerance;
     bool verified; /**< the check passed on this host */
     bool integer_operations;
+    bool disturbed; /**< most rounds saw an external sign of disturbance and were kept */
 };
 
 /** name=value facts: host and conditions, in order of insertion. text values only; numbers that

@@ -27,6 +27,7 @@ struct run {
     struct run_jobs jobs;
     struct run_measure measure;
     double begin_seconds;
+    unsigned disturbed_points;
 };
 
 static struct status choose_dtypes(struct run *r)
@@ -172,6 +173,7 @@ static double time_for(const struct run *r, size_t at)
 
 static void warn_of_point(struct run *r, const struct result_point *point)
 {
+    r->disturbed_points += point->disturbed ? 1 : 0;
     bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
     if (above) {
         result_warn(r->out, "above_roof", "measure again on a quiet machine",
@@ -235,6 +237,12 @@ static struct status execute(struct run *r)
     TRY(status);
     status = measure_all(r);
     end_progress(r);
+    if (r->disturbed_points > 0) {
+        result_warn(r->out, "disturbed", "measure on a quiet machine",
+                    "%u of %zu points have rounds during which other work took the CPUs "
+                    "(involuntary context switches): their figures are too low",
+                    r->disturbed_points, r->out->point_count);
+    }
     run_summary(r->out, &r->model, &r->session, r->request);
     r->out->complete = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
     struct status saved = save(r);

@@ -10,7 +10,7 @@
 
 static const uint64_t stretch_bytes = (uint64_t)64 << 20; // a fresh stretch per sample
 static const double sample_seconds = 1e-3;                // 10^6 resolutions of the clock
-enum { ROUNDS_MIN = 5, ROUNDS_MAX = READING_SAMPLES_MAX };
+enum { ROUNDS_MIN = 3, ROUNDS_MAX = READING_SAMPLES_MAX };
 
 /** What the rounds of one point saw; seconds are per call. */
 struct rounds {
@@ -20,7 +20,8 @@ struct rounds {
     double compute_only[ROUNDS_MAX];
     double read[ROUNDS_MAX];    // bytes/s of the read roof
     double compute[ROUNDS_MAX]; // FLOP/s of the compute roof
-    unsigned discarded;
+    bool disturbed[ROUNDS_MAX];
+    bool kept_disturbed; // too few quiet rounds: all were kept
     bool twins;
 };
 
@@ -108,32 +109,56 @@ static void one_round(struct rounds *r, struct rotation *rotation, struct run_me
         disturbed = disturbed || timing.disturbed;
     }
     r->compute[i] = run_roof_sample(&measure->roofs, compute, &disturbed);
-    if (disturbed) {
-        r->discarded++;
-    } else {
-        r->n++;
-    }
+    r->disturbed[i] = disturbed;
+    r->n++;
 }
 
-// Rounds until enough undisturbed ones, half as many again at most; on a machine that is always
-// disturbed the last ones are kept, so that there is a result, and the caller warns.
+static unsigned quiet_rounds(const struct rounds *r)
+{
+    unsigned quiet = 0;
+    for (unsigned i = 0; i < r->n; i++) {
+        quiet += r->disturbed[i] ? 0 : 1;
+    }
+    return quiet;
+}
+
+// Drops the disturbed rounds where enough quiet ones are left. On a machine that is always
+// disturbed all are kept, so that there is a result, and the caller warns.
+static void drop_disturbed(struct rounds *r)
+{
+    r->kept_disturbed = quiet_rounds(r) < ROUNDS_MIN && quiet_rounds(r) < r->n;
+    if (r->kept_disturbed) {
+        return;
+    }
+    unsigned kept = 0;
+    for (unsigned i = 0; i < r->n; i++) {
+        if (!r->disturbed[i]) {
+            r->full[kept] = r->full[i];
+            r->memory_only[kept] = r->memory_only[i];
+            r->compute_only[kept] = r->compute_only[i];
+            r->read[kept] = r->read[i];
+            r->compute[kept] = r->compute[i];
+            kept++;
+        }
+    }
+    r->n = kept;
+}
+
+// Rounds until enough quiet ones, half as many again at most, or until the time is up.
 static void run_rounds(struct rounds *r, struct rotation *rotation, struct run_measure *measure,
                        struct run_roof *read, struct run_roof *compute, double seconds)
 {
-    unsigned rounds = measure->rounds;
+    unsigned most = measure->rounds + measure->rounds / 2;
+    most = most < ROUNDS_MAX ? most : ROUNDS_MAX;
     double begin = clock_seconds();
-    for (unsigned tried = 0; r->n < rounds && tried < rounds + rounds / 2 + 2; tried++) {
-        bool late = seconds > 0 && clock_seconds() - begin > seconds && r->n >= ROUNDS_MIN;
-        if (*measure->signal != 0 || late) {
-            return;
+    while (r->n < most && quiet_rounds(r) < measure->rounds && *measure->signal == 0) {
+        bool late = seconds > 0 && clock_seconds() - begin > seconds;
+        if (late && r->n >= ROUNDS_MIN) {
+            break;
         }
         one_round(r, rotation, measure, read, compute);
     }
-    while (r->n < ROUNDS_MIN && *measure->signal == 0) {
-        unsigned before = r->n;
-        one_round(r, rotation, measure, read, compute);
-        r->n = before + 1; // kept although disturbed
-    }
+    drop_disturbed(r);
 }
 
 static struct verdict_ratio ratio_of(const struct reading *reading)
@@ -282,6 +307,7 @@ static struct status measure_work(struct result_point *out, struct run_measure *
         return status_error(STATUS_INTERRUPTED, "interrupted");
     }
     fill_point(out, measure, &rounds, compute, level);
+    out->disturbed = rounds.kept_disturbed;
     return status_ok();
 }
 
