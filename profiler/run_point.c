@@ -3,6 +3,7 @@
 #include "profiler/clock.h"
 #include "profiler/rotation.h"
 #include "profiler/run_candidate.h"
+#include "roofline/stats.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,6 +187,15 @@ static void fill_roof(struct result_point *out, const struct rounds *r,
     (void)snprintf(out->roof_class, sizeof out->roof_class, "%s", compute->ceiling.chain->class_);
 }
 
+static struct verdict_ratio twin_ratio(const struct rounds *r, const double *twin)
+{
+    struct verdict_ratio out = {(double)NAN, (double)NAN, (double)NAN};
+    if (r->twins) {
+        stats_paired_ratio(&out.value, &out.low, &out.high, twin, r->full, r->n);
+    }
+    return out;
+}
+
 static void fill_verdict(struct result_point *out, const struct run_measure *measure,
                          const struct rounds *r)
 {
@@ -200,9 +210,8 @@ static void fill_verdict(struct result_point *out, const struct run_measure *mea
         .ridge_flop_per_byte = out->roof_flop_per_s.value / out->roof_bytes_per_s.value,
         .read_roof_fraction = ratio_of(&read_fraction),
         .roof_fraction = ratio_of(&out->roof_fraction),
-        .full_seconds = out->seconds.value,
-        .memory_only_seconds = out->memory_only_seconds.value,
-        .compute_only_seconds = out->compute_only_seconds.value,
+        .memory_only = twin_ratio(r, r->memory_only),
+        .compute_only = twin_ratio(r, r->compute_only),
         .threads = measure->session->threads,
         .read_growth = measure->session->read_growth,
         .other_mix = measure->session->other_mix,

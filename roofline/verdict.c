@@ -96,20 +96,30 @@ static bool test_achieved(struct verdict *out, const struct verdict_input *in)
     return reached;
 }
 
+// True if the larger twin takes the full time, within the limit or as far as the interval tells.
+static bool takes_all(struct verdict_ratio larger)
+{
+    double off = fabs(larger.value - 1);
+    bool reaches = larger.high >= 1 - VERDICT_TWIN_NEAR && larger.low <= 1 + VERDICT_TWIN_NEAR;
+    return off <= VERDICT_TWIN_NEAR || (off <= VERDICT_TWIN_NOISY && reaches);
+}
+
 static enum twins_say twins_of(const struct verdict_input *in)
 {
-    double t = in->full_seconds;
-    double m = in->memory_only_seconds;
-    double k = in->compute_only_seconds;
-    if (isnan(t) || isnan(m) || isnan(k)) {
+    struct verdict_ratio m = in->memory_only;
+    struct verdict_ratio k = in->compute_only;
+    if (isnan(m.value) || isnan(k.value)) {
         return TWINS_ABSENT;
     }
-    double larger = fmax(m, k);
-    double smaller = fmin(m, k);
-    if (fabs(t - larger) <= VERDICT_TWIN_NEAR * larger && larger >= VERDICT_TWIN_APART * smaller) {
-        return m > k ? TWINS_MEMORY : TWINS_COMPUTE;
+    bool memory_larger = m.value > k.value;
+    struct verdict_ratio larger = memory_larger ? m : k;
+    bool apart = larger.value >= VERDICT_TWIN_APART * fmin(m.value, k.value);
+    // Work at the read roof does not wait for anything but bytes, whatever it fails to overlap.
+    bool at_roof = memory_larger && in->read_roof_fraction.value >= VERDICT_AT_ROOF;
+    if (apart && (takes_all(larger) || at_roof)) {
+        return memory_larger ? TWINS_MEMORY : TWINS_COMPUTE;
     }
-    return t >= VERDICT_ADDITIVE * (m + k) ? TWINS_LATENCY : TWINS_NOTHING;
+    return 1 >= VERDICT_ADDITIVE * (m.value + k.value) ? TWINS_LATENCY : TWINS_NOTHING;
 }
 
 static enum twins_say test_twins(struct verdict *out, const struct verdict_input *in)
@@ -126,9 +136,8 @@ static enum twins_say test_twins(struct verdict *out, const struct verdict_input
     struct verdict_evidence *e = add(out, "twins", twins == TWINS_MEMORY);
     say(e->expected, "full time within %.0f %% of the memory-only twin, compute-only %.1fx shorter",
         100 * VERDICT_TWIN_NEAR, VERDICT_TWIN_APART);
-    say(e->found, "full 1, memory-only %.2f, compute-only %.2f: %s",
-        in->memory_only_seconds / in->full_seconds, in->compute_only_seconds / in->full_seconds,
-        meaning[twins]);
+    say(e->found, "full 1, memory-only %.2f, compute-only %.2f: %s", in->memory_only.value,
+        in->compute_only.value, meaning[twins]);
     return twins;
 }
 

@@ -42,11 +42,10 @@ struct verdict_input {
     struct verdict_ratio read_roof_fraction; /**< bytes/s over the read roof, paired */
     struct verdict_ratio roof_fraction;      /**< FLOP/s over min(P, AI x BW), paired */
 
-    /** Twins: full time, and the medians of the memory-only and compute-only runs of the same
-     *  repeats, in any common unit. All NaN for a library call. */
-    double full_seconds;
-    double memory_only_seconds;
-    double compute_only_seconds;
+    /** Twins: time of the memory-only and of the compute-only run over the full time, paired in
+     *  the same repeats. NaN for a library call. */
+    struct verdict_ratio memory_only;
+    struct verdict_ratio compute_only;
 
     unsigned threads;
     double read_growth; /**< read bandwidth of all threads over that of half of them; NaN: one */
@@ -68,8 +67,10 @@ struct verdict {
 /** Limits of the rules, with the reasons in verdict.c. */
 #define VERDICT_ACHIEVED_MIN 0.70
 #define VERDICT_TWIN_NEAR 0.10
+#define VERDICT_TWIN_NOISY 0.20 /**< median this near and the interval within VERDICT_TWIN_NEAR */
 #define VERDICT_TWIN_APART 1.5
 #define VERDICT_ADDITIVE 0.95
+#define VERDICT_AT_ROOF 0.90
 
 /** Judges one point. */
 void verdict_point(struct verdict *out, const struct verdict_input *input);

@@ -40,9 +40,12 @@ static const struct row rows[] = {
     // edges of the twins: within 10 % of the larger, the other smaller by 1.5x
     ROW(1, 10, 0.90, 0.92, 0.61, 2, 1, 0.9, 0.8, 2, BOUND_MEMORY_CORE_LIMITED, false),
     ROW(1, 10, 0.90, 0.92, 0.62, 2, 1, 0.9, 0.8, 2, BOUND_UNKNOWN, false),
-    ROW(1, 10, 0.90, 0.90, 0.30, 2, 1, 0.9, 0.8, 2, BOUND_UNKNOWN, false),
-    ROW(1, 10, 0.90, 1.11, 0.30, 2, 1, 0.9, 0.8, 2, BOUND_MEMORY_CORE_LIMITED, false),
-    ROW(1, 10, 0.90, 1.12, 0.30, 2, 1, 0.9, 0.8, 2, BOUND_UNKNOWN, false),
+    ROW(1, 10, 0.80, 0.89, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_UNKNOWN, false),
+    ROW(1, 10, 0.80, 1.09, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_MEMORY_CORE_LIMITED, false),
+    ROW(1, 10, 0.80, 1.12, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_UNKNOWN, false),
+    // at the read roof a small compute-only twin does not make it latency
+    ROW(1, 10, 0.90, 0.85, 0.15, 2, 1, 0.9, 0.8, 2, BOUND_MEMORY_CORE_LIMITED, false),
+    ROW(1, 10, 0.89, 0.85, 0.15, 2, 1, 0.9, 0.8, 2, BOUND_LATENCY, false),
     // compute
     ROW(64, 10, 0.10, 0.10, 0.98, 2, 1, 0.9, 0.8, 2, BOUND_COMPUTE, false),
     ROW(8, 10, 0.47, 0.50, 0.92, 2, 1, 0.47, 0.4, 2, BOUND_COMPUTE, false), // GQA of 8
@@ -69,9 +72,8 @@ static struct verdict_input input_of(const struct row *row)
         .ridge_flop_per_byte = row->ridge,
         .read_roof_fraction = {row->achieved, row->achieved - 0.02, row->achieved + 0.02},
         .roof_fraction = {row->roof, row->low, 2 * row->roof - row->low},
-        .full_seconds = 1,
-        .memory_only_seconds = row->m,
-        .compute_only_seconds = row->k,
+        .memory_only = {row->m, row->m, row->m},
+        .compute_only = {row->k, row->k, row->k},
         .threads = row->threads,
         .read_growth = row->growth,
         .other_mix = row->mix,
@@ -132,6 +134,24 @@ static void evidence_carries_numbers(void **state)
     }
 }
 
+// A disturbed machine: the median is off, the interval still reaches the full time.
+static void noisy_twins_follow_their_interval(void **state)
+{
+    (void)state;
+    struct verdict_input in = input_of(&rows[0]);
+    struct verdict verdict;
+    in.read_roof_fraction.value = 0.8;
+    in.memory_only = (struct verdict_ratio){0.84, 0.75, 0.93};
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_MEMORY_SATURATED);
+    in.memory_only = (struct verdict_ratio){0.84, 0.82, 0.86};
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_UNKNOWN);
+    in.memory_only = (struct verdict_ratio){0.70, 0.50, 1.00}; // too far for any interval
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_LATENCY);
+}
+
 static void missing_numbers_give_no_evidence(void **state)
 {
     (void)state;
@@ -139,9 +159,8 @@ static void missing_numbers_give_no_evidence(void **state)
                                .ridge_flop_per_byte = none,
                                .read_roof_fraction = {none, none, none},
                                .roof_fraction = {none, none, none},
-                               .full_seconds = none,
-                               .memory_only_seconds = none,
-                               .compute_only_seconds = none,
+                               .memory_only = {none, none, none},
+                               .compute_only = {none, none, none},
                                .read_growth = none,
                                .other_mix = none,
                                .dtype_time_ratio = none,
@@ -199,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule),
         cmocka_unit_test(evidence_carries_numbers),
+        cmocka_unit_test(noisy_twins_follow_their_interval),
         cmocka_unit_test(missing_numbers_give_no_evidence),
         cmocka_unit_test(steps),
     };
