@@ -1,0 +1,242 @@
+#include "roofline/model.h"
+#include "tests/test.h"
+#include "workloads/config_json.h"
+#include "workloads/families.h"
+
+#include <stdlib.h>
+
+// What a config may look like and must not: each text is read, and refused with the words given.
+
+static struct status read_text(struct model_counts *counts, const char *text, size_t size)
+{
+    struct model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    struct status status = config_read_model(model, text, size, "x.json", "x");
+    if (counts != NULL && status.code == STATUS_OK) {
+        model_count(counts, model);
+    }
+    if (status.code != STATUS_OK) {
+        assert_int_equal(model->d, 0); // no partial model
+    }
+    free(model);
+    return status;
+}
+
+#define DIMS                                                                                   \
+    "\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"vocab_size\":100," \
+    "\"intermediate_size\":128,"
+#define LLAMA "{\"model_type\":\"llama\"," DIMS
+
+static const struct {
+    const char *text;
+    const char *key;   // in the message
+    const char *found; // in the message
+    int line;
+} refused[] = {
+    {"", "not valid JSON", "line", __LINE__},
+    {"{", "not valid JSON", "line", __LINE__},
+    {"null", "JSON", "expected", __LINE__},
+    {"[]", "accepted a JSON object", "a list", __LINE__},
+    {"{}", "model_type", "nothing", __LINE__},
+    {"\xef\xbb\xbf{}", "byte order mark", "UTF-8", __LINE__},
+    {"\xff\xfe{\0}\0", "not valid JSON", "line", __LINE__},
+    {"{\"model_type\":\"llama\",}", "not valid JSON", "line", __LINE__},
+    {"{\"model_type\":\"frobnicator\"}", "model_type", "frobnicator", __LINE__},
+    {"{\"model_type\":\"lla\\u001b[31mma\"}", "model_type", "lla?[31mma", __LINE__},
+    {"{\"model_type\":\"llama\\u0000\"}", "not valid JSON", "line", __LINE__},
+    {"{\"model_type\":7}", "model_type", "7", __LINE__},
+    {"{\"model_type\":\"llama\"}", "hidden_size", "nothing", __LINE__},
+    {LLAMA "\"hidden_size\":65}", "not valid JSON", "duplicate", __LINE__},
+    {LLAMA "\"x\":NaN}", "not valid JSON", "NaN", __LINE__},
+    {LLAMA "\"x\":1e999}", "not valid JSON", "line", __LINE__},
+    {LLAMA "\"x\":99999999999999999999}", "not valid JSON", "line", __LINE__},
+    {LLAMA "\"num_key_value_heads\":\"4\"}", "num_key_value_heads", "text '4'", __LINE__},
+    {LLAMA "\"num_key_value_heads\":3}", "num_key_value_heads", "3", __LINE__},
+    {LLAMA "\"num_key_value_heads\":0}", "num_key_value_heads", "0", __LINE__},
+    {LLAMA "\"num_key_value_heads\":-4}", "num_key_value_heads", "-4", __LINE__},
+    {LLAMA "\"num_key_value_heads\":8}", "num_key_value_heads", "8", __LINE__},
+    {LLAMA "\"num_key_value_heads\":[4]}", "num_key_value_heads", "a list", __LINE__},
+    {LLAMA "\"head_dim\":16.5}", "head_dim", "16.5", __LINE__},
+    {LLAMA "\"head_dim\":true}", "head_dim", "true", __LINE__},
+    {LLAMA "\"head_dim\":99999999}", "head_dim", "99999999", __LINE__},
+    {LLAMA "\"tie_word_embeddings\":\"false\"}", "tie_word_embeddings", "false", __LINE__},
+    {LLAMA "\"tie_word_embeddings\":1}", "tie_word_embeddings", "1", __LINE__},
+    {LLAMA "\"torch_dtype\":\"int3\"}", "torch_dtype", "int3", __LINE__},
+    {LLAMA "\"torch_dtype\":16}", "torch_dtype", "16", __LINE__},
+    {LLAMA "\"max_position_embeddings\":-1}", "max_position_embeddings", "-1", __LINE__},
+    {LLAMA "\"num_experts\":8}", "num_experts", "not understood", __LINE__},
+    {LLAMA "\"kv_lora_rank\":512}", "kv_lora_rank", "not understood", __LINE__},
+    {LLAMA "\"num_mamba_layers\":2}", "num_mamba_layers", "not understood", __LINE__},
+    {LLAMA "\"sliding_window\":64}", "sliding_window", "not understood", __LINE__},
+    {LLAMA "\"pruned_heads\":{\"1\":[0]}}", "pruned_heads", "not understood", __LINE__},
+    {LLAMA "\"is_encoder_decoder\":true}", "is_encoder_decoder", "decoders", __LINE__},
+    {LLAMA "\"architectures\":[\"LlamaForSequenceClassification\"]}", "architectures",
+     "SequenceClassification", __LINE__},
+    {LLAMA "\"architectures\":\"LlamaForCausalLM\"}", "architectures", "list", __LINE__},
+    {LLAMA "\"partial_rotary_factor\":2}", "partial_rotary_factor", "2", __LINE__},
+    {"{\"model_type\":\"llama\",\"hidden_size\":64,\"num_hidden_layers\":2,"
+     "\"num_attention_heads\":5,\"vocab_size\":100,\"intermediate_size\":128}",
+     "num_attention_heads", "divisor", __LINE__},
+    {"{\"model_type\":\"llama\",\"hidden_size\":64,\"num_hidden_layers\":1000000,"
+     "\"num_attention_heads\":4,\"vocab_size\":100,\"intermediate_size\":128}",
+     "num_hidden_layers", "1000000", __LINE__},
+    {"{\"model_type\":\"llama\",\"hidden_size\":null,\"num_hidden_layers\":1}", "hidden_size",
+     "null", __LINE__},
+    {"{\"model_type\":\"llama\",\"hidden_size\":16777216,\"num_hidden_layers\":1024,"
+     "\"num_attention_heads\":16,\"vocab_size\":16777216,\"intermediate_size\":16777216,"
+     "\"num_key_value_heads\":1}",
+     "parameters", "no model is that large", __LINE__},
+    {"{\"model_type\":\"qwen2_moe\"," DIMS "\"num_experts\":4,\"num_experts_per_tok\":5,"
+     "\"num_key_value_heads\":4}",
+     "num_experts_per_tok", "5", __LINE__},
+    {"{\"model_type\":\"qwen2_moe\"," DIMS "\"mlp_only_layers\":[2],\"num_key_value_heads\":4}",
+     "mlp_only_layers", "2", __LINE__},
+    {"{\"model_type\":\"gpt_oss\"," DIMS "\"num_key_value_heads\":4,"
+     "\"layer_types\":[\"sliding_attention\"]}",
+     "layer_types", "list of 1", __LINE__},
+    {"{\"model_type\":\"gpt_oss\"," DIMS "\"num_key_value_heads\":4,"
+     "\"layer_types\":[\"sliding_attention\",\"linear_attention\"]}",
+     "layer_types", "linear_attention", __LINE__},
+    {"{\"model_type\":\"gemma3\"}", "text_config", "nothing", __LINE__},
+    {"{\"model_type\":\"gemma3\",\"text_config\":[]}", "text_config", "a list", __LINE__},
+    {"{\"model_type\":\"gemma3\",\"text_config\":{\"hidden_size\":0}}", "text_config.hidden_size",
+     "0", __LINE__},
+    {"{\"model_type\":\"gpt2\",\"n_embd\":64,\"hidden_size\":32,\"n_layer\":1,\"n_head\":1}",
+     "hidden_size", "which means the same", __LINE__},
+    {"{\"model_type\":\"mpt\",\"d_model\":64,\"n_heads\":4,\"n_layers\":2,\"vocab_size\":10,"
+     "\"attn_config\":{\"qk_ln\":true}}",
+     "attn_config.qk_ln", "true", __LINE__},
+};
+
+static void refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        size_t size = strlen(refused[i].text);
+        struct status status = read_text(NULL, refused[i].text, size);
+        if (status.code != STATUS_INVALID || strstr(status.detail, refused[i].key) == NULL ||
+            strstr(status.detail, refused[i].found) == NULL ||
+            strstr(status.detail, "x.json") == NULL) {
+            fail_msg("line %d: code %d: %s", refused[i].line, (int)status.code, status.detail);
+        }
+    }
+}
+
+// What is there but means nothing: unknown words, nulls, decoys inside texts, escapes in keys.
+static void accepted_texts(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        LLAMA "\"num_key_value_heads\":null,\"head_dim\":null,\"torch_dtype\":null}",
+        LLAMA "\"tie_word_embeddings\":null}",
+        LLAMA "\"_name_or_path\":\"\\\"hidden_size\\\": 1\"}",
+        LLAMA "\"num_experts\":0,\"sliding_window\":null,\"kv_lora_rank\":false}",
+        LLAMA "\"rope_scaling\":{\"hidden_size\":3},\"id2label\":{\"0\":\"LABEL_0\"}}",
+        LLAMA "\"h\\u0065ad_dim\":16}",
+        LLAMA "\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":128}}",
+        LLAMA "\"chunk_size_feed_forward\":5,\"layer_norm_eps\":1e-5,\"pad_token_id\":-1}",
+    };
+    // 2 layers of 4 x 64^2 + 3 x 64 x 128 + 2 x 64; 2 x 100 x 64; a final norm.
+    const uint64_t total = 2 * (16384 + 24576 + 128) + 12800 + 64;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct model_counts counts = {0};
+        struct status status = read_text(&counts, texts[i], strlen(texts[i]));
+        if (status.code != STATUS_OK || counts.total != total) {
+            fail_msg("text %zu: total %llu: %s", i, (unsigned long long)counts.total,
+                     status.detail);
+        }
+    }
+}
+
+// Absent is the class default, null is derived.
+static void key_value_heads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t kv_values; // of both layers
+    } cases[] = {
+        {LLAMA "\"head_dim\":16}", 2 * 2 * 4 * 16},
+        {LLAMA "\"num_key_value_heads\":1}", 2 * 2 * 16},
+        {LLAMA "\"head_dim\":32}", 2 * 2 * 4 * 32},
+        {"{\"model_type\":\"starcoder2\"," DIMS "\"use_bias\":true}", 2 * 2 * 2 * 16},
+        {"{\"model_type\":\"starcoder2\"," DIMS "\"num_key_value_heads\":null}", 2 * 2 * 4 * 16},
+        {"{\"model_type\":\"gemma2\"," DIMS "\"num_key_value_heads\":2}", 2 * 2 * 2 * 256},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model_counts counts = {0};
+        ASSERT_OK(read_text(&counts, cases[i].text, strlen(cases[i].text)));
+        assert_int_equal(counts.kv_values_per_token, cases[i].kv_values);
+    }
+}
+
+static void deep_nesting(void **state)
+{
+    (void)state;
+    enum { DEPTH = 200000 };
+    char *text = malloc(DEPTH);
+    assert_non_null(text);
+    memset(text, '[', DEPTH);
+    struct status status = read_text(NULL, text, DEPTH);
+    assert_int_equal(status.code, STATUS_INVALID);
+    assert_non_null(strstr(status.detail, "not valid JSON"));
+    free(text);
+}
+
+static void too_large(void **state)
+{
+    (void)state;
+    size_t size = CONFIG_BYTES_MAX + 1;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, ' ', size);
+    assert_int_equal(read_text(NULL, text, size).code, STATUS_INVALID);
+    free(text);
+}
+
+// Every prefix of a good text is refused without harm.
+static void truncated(void **state)
+{
+    (void)state;
+    static const char text[] = LLAMA "\"num_key_value_heads\":2,\"torch_dtype\":\"float16\"}";
+    for (size_t size = 0; size < sizeof text - 1; size++) {
+        assert_int_equal(read_text(NULL, text, size).code, STATUS_INVALID);
+    }
+    ASSERT_OK(read_text(NULL, text, sizeof text - 1));
+}
+
+static bool lists(const char *types, const char *type)
+{
+    size_t length = strlen(type);
+    const char *at = strstr(types, type);
+    return at != NULL && (at == types || at[-1] == '|') &&
+           (at[length] == '\0' || at[length] == '|');
+}
+
+static void family_table(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (; family_at(count) != NULL; count++) {
+        const struct family *family = family_at(count);
+        assert_true(family->source[0] != '\0');
+        for (size_t other = 0; other < count; other++) {
+            assert_false(lists(family_at(other)->model_types, family->model_types));
+        }
+    }
+    assert_true(count >= 40);
+    assert_null(family_find("llam"));
+    assert_null(family_find("llama|Yi"));
+    assert_ptr_equal(family_find("Yi"), family_find("llama"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals),        cmocka_unit_test(accepted_texts),
+        cmocka_unit_test(key_value_heads), cmocka_unit_test(deep_nesting),
+        cmocka_unit_test(too_large),       cmocka_unit_test(truncated),
+        cmocka_unit_test(family_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
