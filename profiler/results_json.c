@@ -164,9 +164,11 @@ static const struct field run_fields[] = {
     {"machine", FIELD_CUSTOM, FIELD_REQUIRED, .to_json = run_machine_to_json,
      .from_json = run_machine_from_json},
     LIST("points", points, point_count, result_point, POINTS_MAX, result_point_fields),
-    {"step", FIELD_CUSTOM, .to_json = first_step_to_json, .from_json = skip_json},
+    {"step", FIELD_CUSTOM, FIELD_EMPTY_ABSENT, .to_json = first_step_to_json,
+     .from_json = skip_json},
     LIST("steps", steps, step_count, result_step, POINTS_MAX, result_step_fields),
-    {"crossover_batch", FIELD_CUSTOM, .to_json = first_crossover_to_json, .from_json = skip_json},
+    {"crossover_batch", FIELD_CUSTOM, FIELD_EMPTY_ABSENT, .to_json = first_crossover_to_json,
+     .from_json = skip_json},
     LIST("crossover_batches", crossovers, crossover_count, result_crossover, POINTS_MAX,
          result_crossover_fields),
     {.key = NULL}};
@@ -241,8 +243,9 @@ struct status run_from_json(struct result_run *out, const json_t *document, cons
     const struct json_place at = {.parent = &top, .key = "schema"};
     const char *kind = json_is_string(schema) ? json_string_value(schema) : "";
     bool machine = strcmp(kind, "lmroof.machine/1") == 0;
-    if (!machine && strcmp(kind, "lmroof.run/1") != 0) {
-        return json_place_error(&at, schema, "\"lmroof.run/1\" or \"lmroof.machine/1\"");
+    if (!machine && strcmp(kind, "lmroof.run/1") != 0 && strcmp(kind, "lmroof.validate/1") != 0) {
+        return json_place_error(&at, schema,
+                                "\"lmroof.run/1\", \"lmroof.validate/1\" or \"lmroof.machine/1\"");
     }
     TRY(envelope_from_json(out, document, &top));
     TRY(fields_from_json(out, document, measured_fields, &top));

@@ -20,9 +20,9 @@ json_t *run_document(const struct result_run *run, const struct command_context 
  *  out. The caller may add "topology". NULL if memory is short. */
 json_t *machine_document(const struct result_run *run, const struct command_context *context);
 
-/** Fills a zeroed run from a run or machine document (the latter has no points). name stands in
- *  front of errors. The caller frees out in either case.
- *  Errors: INVALID with the key, what was found and what is accepted; SYSTEM. */
+/** Fills a zeroed run from a run, validate or machine document (the last has no points). name
+ * stands in front of errors. The caller frees out in either case. Errors: INVALID with the key,
+ * what was found and what is accepted; SYSTEM. */
 CHECKED struct status run_from_json(struct result_run *out, const json_t *document,
                                     const char *name);
 

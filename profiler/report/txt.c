@@ -148,7 +148,7 @@ static void write_facts(FILE *out, const struct report_input *input, const char 
         write_heading(out, input, heading);
     }
     for (size_t i = 0; i < count; i++) {
-        (void)fprintf(out, "  %-16s %s\n", facts[i].name, facts[i].text);
+        (void)fprintf(out, "  %-25s %s\n", facts[i].name, facts[i].text);
     }
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes a run document as `lmroof run` would: a two-core AVX-512 server and a 1B model.
 
-    make_run.py [--points N] [--slow FACTOR] [--small]
+    make_run.py [--points N] [--slow FACTOR] [--small] [--kind run|machine|validate]
 
 Figures are formulas with a fixed pseudo-noise: the same arguments give the same bytes.
 --points repeats the operators over more contexts until there are N; --slow scales all times, for
 a second run to lay over the first; --small keeps six points that show every kind of absence.
+tests/documents/ holds `--small` of each kind.
 """
 import argparse
 import json
@@ -282,12 +283,41 @@ def document(arguments):
     return out
 
 
+def as_machine(run):
+    """The machine document of the same session."""
+    out = {key: run[key] for key in ("tool", "started_at", "argv", "warnings", "complete", "host",
+                                     "conditions")}
+    return dict(out, schema="lmroof.machine/1", **run["machine"])
+
+
+def as_validate(run):
+    points = [p for p in run["points"] if p["phase"] == "decode"]
+    operators = [{"name": p["operator"], "bound": p["bound"], "evidence": p["evidence"],
+                  "time_share_fraction": p["time_share_fraction"], "resident_level": "DRAM"}
+                 for p in points]
+    memory = [o for o in operators if o["bound"].startswith("memory")]
+    share = sum(o["time_share_fraction"] for o in memory) / sum(
+        o["time_share_fraction"] for o in operators)
+    return dict(run, schema="lmroof.validate/1", points=points, operators=operators,
+                verdict="confirmed" if share >= 0.9 else "refuted" if share < 0.5 else "cannot_tell",
+                claim="decode of llama-3.2-1b at batch 1 is bound by memory on cpus 0-1",
+                finding="two cores do not saturate the memory: their misses in flight are the limit",
+                memory_bound_fraction=share, unknown_fraction=0, evidence=points[0]["evidence"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=60)
     parser.add_argument("--slow", type=float, default=1.0)
     parser.add_argument("--small", action="store_true")
-    json.dump(document(parser.parse_args()), sys.stdout, indent=1)
+    parser.add_argument("--kind", choices=("run", "machine", "validate"), default="run")
+    arguments = parser.parse_args()
+    out = document(arguments)
+    if arguments.kind == "machine":
+        out = as_machine(out)
+    elif arguments.kind == "validate":
+        out = as_validate(out)
+    json.dump(out, sys.stdout, indent=1)
     print()
 
 

@@ -158,6 +158,11 @@ static void nothing_measured_is_null_with_a_reason(void **state)
     assert_true(json_is_null(json_object_get(written, "page_bytes")));
     json_t *why = json_object_get(json_object_get(written, "why_absent"), "seconds");
     assert_string_equal(json_string_value(json_object_get(why, "state")), "failed");
+    struct result_run again = {0};
+    ASSERT_OK(run_from_json(&again, document, "empty.json"));
+    assert_int_equal(again.points[0].seconds.absence.state, ABSENT_FAILED);
+    assert_int_equal(again.step_count, 0);
+    result_run_free(&again);
     json_decref(document);
 }
 

@@ -1,0 +1,75 @@
+#include "profiler/json_text.h"
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+static void compacting(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *plain;
+        const char *dropped;
+        int line;
+    } cases[] = {
+        {" { \"a\" : [ 1,\n 2 ] } ", "{\"a\":[1,2]}", "{\"a\":[1,2]}", __LINE__},
+        {"{\"a b\": \" c \\\" d\"}", "{\"a b\":\" c \\\" d\"}", "{\"a b\":\" c \\\" d\"}",
+         __LINE__},
+        {"{\"samples\": [1, 2e-3], \"n\": 2}", "{\"samples\":[1,2e-3],\"n\":2}", "{\"n\":2}",
+         __LINE__},
+        {"{\"n\": 2, \"samples\": [-1]}", "{\"n\":2,\"samples\":[-1]}", "{\"n\":2}", __LINE__},
+        {"{\"samples\": []}", "{\"samples\":[]}", "{}", __LINE__},
+        {"{\"a\":1,\"samples\":[1],\"b\":2}", "{\"a\":1,\"samples\":[1],\"b\":2}",
+         "{\"a\":1,\"b\":2}", __LINE__},
+        // Not a key with an array of numbers: kept.
+        {"[\"samples\", [1]]", "[\"samples\",[1]]", "[\"samples\",[1]]", __LINE__},
+        {"{\"samples\": [\"x\"]}", "{\"samples\":[\"x\"]}", "{\"samples\":[\"x\"]}", __LINE__},
+        {"{\"samples\": null}", "{\"samples\":null}", "{\"samples\":null}", __LINE__},
+        {"{\"x\": \"\\\"samples\\\": [1]\"}", "{\"x\":\"\\\"samples\\\": [1]\"}",
+         "{\"x\":\"\\\"samples\\\": [1]\"}", __LINE__},
+        // Broken texts only have to stay within bounds.
+        {"{\"samples\": [1, 2", "{\"samples\":[1,2", "{\"samples\":[1,2", __LINE__},
+        {"\"a\\", "\"a\\", "\"a\\", __LINE__},
+        {"\"samples\"", "\"samples\"", "\"samples\"", __LINE__},
+        {"", "", "", __LINE__},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int drop = 0; drop < 2; drop++) {
+            // An exact allocation: the address sanitizer sees any step beyond it.
+            size_t size = strlen(cases[i].text);
+            char *text = malloc(size + (size == 0));
+            assert_non_null(text);
+            memcpy(text, cases[i].text, size);
+            size = json_text_compact(text, size, drop == 1);
+            const char *want = drop == 1 ? cases[i].dropped : cases[i].plain;
+            if (size != strlen(want) || memcmp(text, want, size) != 0) {
+                fail_msg("line %d, drop %d: got '%.*s', want '%s'", cases[i].line, drop, (int)size,
+                         text, want);
+            }
+            free(text);
+        }
+    }
+}
+
+static void no_markup_survives(void **state)
+{
+    (void)state;
+    char *out = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&out, &size);
+    assert_non_null(file);
+    const char *text = "[\"</script><script>\", \"<\", 1]";
+    json_text_write_escaped(file, text, strlen(text));
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(out, "[\"\\u003c/script>\\u003cscript>\", \"\\u003c\", 1]");
+    free(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compacting),
+        cmocka_unit_test(no_markup_survives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
