@@ -164,7 +164,7 @@ static struct status sample_rounds(struct item_list *list, struct probe *probe,
         for (size_t i = 0; i < list->count; i++) {
             TRY(probe_interrupted(probe));
             bool wanted = round < repeats || list->items[i].record.count < repeats;
-            bool allowed = round < 3 || probe_has_time(probe, list->sample_by);
+            bool allowed = round == 0 || probe_has_time(probe, list->sample_by);
             if (wanted && allowed) {
                 ceiling_record_sample(&list->items[i].record, session->ceilings,
                                       &list->items[i].ceiling);
