@@ -85,6 +85,7 @@ struct ceiling {
 /** The fastest of the kernels of that name (load store copy ...) at a level, calibrated: a DRAM
  *  sample walks a fresh stretch of at least 64 MiB of user bytes (all of the arena if that is
  *  less) and comes back to it only after the rotation; an inner level repeats its working set.
+ *  On a busy machine the choice ends after a second or so; trials tells what was compared.
  *  Errors: UNAVAILABLE if the level's size is unknown, or the arena is smaller than the level
  *  needs. */
 CHECKED struct status ceiling_choose_stream(struct ceiling *out, struct ceilings *session,

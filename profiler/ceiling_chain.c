@@ -1,5 +1,6 @@
 // Compute ceilings: chains of one instruction, and the clock inside them.
 #include "profiler/ceiling_session.h"
+#include "profiler/clock.h"
 #include "workloads/ceiling_check.h"
 
 #include <math.h>
@@ -138,10 +139,12 @@ struct status ceiling_choose_compute(struct ceiling *out, struct ceilings *sessi
                                      const char *dtype, const char *class_)
 {
     double best = 0;
+    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
     struct ceiling chosen = {.kind = CEILING_CHAIN};
     for (size_t i = 0; i < session->kernels->compute_count; i++) {
         const struct compute_kernel *kernel = session->kernels->compute[i];
-        if (session->kernels->verified[i] && does_arithmetic_on(kernel, dtype) &&
+        bool late = chosen.chain != NULL && clock_seconds() > give_up;
+        if (!late && session->kernels->verified[i] && does_arithmetic_on(kernel, dtype) &&
             (class_ == NULL || strcmp(class_, kernel->class_) == 0)) {
             try_chain(&chosen, &best, session, kernel);
         }

@@ -22,6 +22,9 @@ struct ceilings {
  *  1000 times the cost of a barrier of a few microseconds. */
 enum { CEILING_TRIAL_SAMPLES = 3 };
 #define CEILING_SAMPLE_SECONDS 3e-3
+/** A choice tries no further candidates after this long: on a busy machine each sample waits for
+ *  its turn. Quiet, the largest set (27 loads) takes 0.4 s (2 threads, 2026-11-29). */
+#define CEILING_PATIENCE_SECONDS 0.8
 
 void ceiling_sample_stream(struct ceiling_sample *out, struct ceilings *session,
                            struct ceiling *ceiling);

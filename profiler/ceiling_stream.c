@@ -1,5 +1,6 @@
 // Bandwidth ceilings: which part of the arena each thread walks, and how often.
 #include "profiler/ceiling_session.h"
+#include "profiler/clock.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,10 +169,12 @@ struct status ceiling_choose_stream_in(struct ceiling *out, struct ceilings *ses
                                        uint64_t working_set_bytes)
 {
     double best = 0;
+    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
     struct ceiling chosen = {.kind = CEILING_STREAM};
     for (size_t i = 0; i < session->kernels->stream_count; i++) {
         const struct stream_kernel *candidate = session->kernels->streams[i];
-        if (!is_candidate(candidate, kernel, level)) {
+        bool late = chosen.stream != NULL && clock_seconds() > give_up;
+        if (late || !is_candidate(candidate, kernel, level)) {
             continue;
         }
         struct ceiling tried;

@@ -48,7 +48,6 @@ static void put_extras(json_t *document, const struct probe_report *report)
     json_t *topology = json_object();
     topology_put(topology, &report->machine);
     (void)json_object_set_new(document, "topology", topology);
-    (void)json_object_set_new(document, "complete", json_boolean(report->run.complete));
     json_put_count(document, "memory_used_bytes", report->extras.arena_bytes);
     (void)json_object_set_new(document, "load_variants", variants_json(&report->extras));
     if (report->extras.size_count > 0) {

@@ -2,7 +2,10 @@
 #include "profiler/clock.h"
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
+#include "profiler/uarch.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +164,7 @@ static struct status sample_rounds(struct item_list *list, struct probe *probe,
         for (size_t i = 0; i < list->count; i++) {
             TRY(probe_interrupted(probe));
             bool wanted = round < repeats || list->items[i].record.count < repeats;
-            bool allowed = round < 3 || probe_has_time(probe, list->sample_by);
+            bool allowed = round == 0 || probe_has_time(probe, list->sample_by);
             if (wanted && allowed) {
                 ceiling_record_sample(&list->items[i].record, session->ceilings,
                                       &list->items[i].ceiling);
@@ -196,6 +199,23 @@ static void push_stream(struct probe *probe, struct probe_session *session,
     }
 }
 
+// Published instructions per cycle at the clock that was measured inside the loop.
+static struct reading theory_of(const struct probe *probe, const struct probe_item *item,
+                                unsigned threads)
+{
+    const struct compute_kernel *chain = item->ceiling.chain;
+    uint32_t bytes = chain->vector_bytes != 0 ? chain->vector_bytes : probe->kernels.isa.sve_bytes;
+    double per_cycle = uarch_fma_per_cycle(NULL, probe->host->machine, bytes);
+    if (chain->meaning != COMPUTE_FMA || isnan(per_cycle) || !reading_is_present(&item->core_hz)) {
+        return reading_absent(ABSENT_UNSUPPORTED,
+                              "no published rate of this instruction on this core, or no clock",
+                              NULL);
+    }
+    return reading_plain(per_cycle * (bytes / 8.0) * chain->flop_per_8_bytes * threads *
+                             item->core_hz.value,
+                         ORIGIN_DATASHEET);
+}
+
 static void push_chain(struct probe *probe, struct probe_session *session,
                        const struct probe_item *item)
 {
@@ -206,6 +226,7 @@ static void push_chain(struct probe *probe, struct probe_session *session,
         ceiling_describe_compute(row, session->ceilings, &item->ceiling);
         row->flop_per_s = item->per_s;
         row->core_hz = item->core_hz;
+        row->theoretical_flop_per_s = theory_of(probe, item, session->threads);
         report_unsteady(probe->run, item, row->dtype, row->class_);
     }
 }
@@ -250,6 +271,32 @@ static void write_allocate(struct probe *probe, const struct item_list *list)
         reading_of_samples(factors, count, BETTER_LOWER, ORIGIN_TIMED);
 }
 
+// Classes that the CPU claims but whose check failed here: named, without a figure.
+static void push_unverified(struct probe *probe, unsigned threads)
+{
+    struct result_machine *machine = &probe->run->machine;
+    for (size_t i = 0; i < probe->kernels.compute_count; i++) {
+        const struct compute_kernel *kernel = probe->kernels.compute[i];
+        bool again = i > 0 && strcmp(probe->kernels.compute[i - 1]->class_, kernel->class_) == 0;
+        struct result_compute *row =
+            probe->kernels.verified[i] || again
+                ? NULL
+                : result_append(&machine->compute, &machine->compute_count, sizeof *row);
+        if (row != NULL) {
+            (void)snprintf(row->dtype, sizeof row->dtype, "%s", kernel->dtype);
+            (void)snprintf(row->kind, sizeof row->kind, "fma");
+            (void)snprintf(row->class_, sizeof row->class_, "%s", kernel->class_);
+            (void)snprintf(row->backend, sizeof row->backend, "lmroof");
+            row->threads = threads;
+            row->integer_operations = kernel->integer_operations;
+            row->flop_per_s = reading_absent(
+                ABSENT_FAILED, "its check failed or could not execute on this host", NULL);
+            row->core_hz = row->flop_per_s;
+            row->theoretical_flop_per_s = row->flop_per_s;
+        }
+    }
+}
+
 static void push_all(struct probe *probe, struct probe_session *session, struct item_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -281,6 +328,9 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
     }
     if (status.code == STATUS_OK) {
         status = sample_rounds(&list, probe, session);
+    }
+    if (!brief) {
+        push_unverified(probe, session->threads);
     }
     push_all(probe, session, &list); // what was sampled before an interruption counts
     free(list.items);

@@ -117,15 +117,33 @@ static void print_scaling(FILE *out, const struct result_machine *machine)
     }
 }
 
+static size_t count_code(const struct result_run *run, const char *code, size_t before)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < before; i++) {
+        count += strcmp(run->warnings[i].code, code) == 0 ? 1 : 0;
+    }
+    return count;
+}
+
+// Of one code the first two in full and then how many more there are: the document has them all.
 static void print_warnings(FILE *out, const struct result_run *run)
 {
+    enum { IN_FULL = 2 };
     if (run->warning_count > 0) {
         (void)fprintf(out, "\nWarnings\n");
     }
     for (size_t i = 0; i < run->warning_count; i++) {
         const struct result_warning *warning = &run->warnings[i];
-        (void)fprintf(out, "  %s: %s\n", warning->code, warning->text);
-        if (warning->try_[0] != '\0') {
+        size_t before = count_code(run, warning->code, i);
+        size_t all = count_code(run, warning->code, run->warning_count);
+        if (before < IN_FULL) {
+            (void)fprintf(out, "  %s: %s\n", warning->code, warning->text);
+        } else if (before == IN_FULL) {
+            (void)fprintf(out, "  %s: %zu more like these\n", warning->code, all - IN_FULL);
+        }
+        bool last = before + 1 == (all < IN_FULL ? all : IN_FULL);
+        if (last && warning->try_[0] != '\0') {
             (void)fprintf(out, "      try: %s\n", warning->try_);
         }
     }
