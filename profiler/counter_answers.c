@@ -107,7 +107,8 @@ void counter_session_read(struct result_counter *out, const struct counter_sessi
     } else {
         out->value = reading_of_samples(measured->samples, measured->n, metric_row(metric)->better,
                                         ORIGIN_COUNTED);
-        out->background_fraction = measured->background_fraction;
+        out->background_fraction =
+            plan->scope == SCOPE_SYSTEM ? measured->background_fraction : (double)NAN;
     }
 }
 

@@ -41,7 +41,8 @@ enum {
     FROM_FLOP = 1,          /**< analytic: modelled */
     FROM_BYTES = 2,         /**< analytic: modelled */
     FROM_BYTES_COUNTED = 4, /**< counted */
-    FROM_SECONDS = 8
+    FROM_SECONDS = 8,
+    FROM_FLOP_COUNTED = 16 /**< counted */
 };
 
 /** One key. A table ends with a NULL key. */
@@ -49,7 +50,8 @@ struct field {
     const char *key;
     enum field_kind kind;
     unsigned flags;
-    unsigned from; /**< of FIELD_DERIVED */
+    unsigned from;                           /**< of FIELD_DERIVED */
+    unsigned (*from_of)(const void *object); /**< of FIELD_DERIVED, where it differs; else NULL */
     size_t offset;
     size_t size;         /**< of FIELD_TEXT: the array's, with its 0 */
     const char *why;     /**< of FIELD_EMPTY_ABSENT and of an absent FIELD_NUMBER */
@@ -68,6 +70,7 @@ extern const struct field result_machine_fields[];
 extern const struct field result_point_fields[];
 extern const struct field result_evidence_fields[];
 extern const struct field result_counter_fields[]; /**< beside its metric and value */
+extern const struct field result_certificate_fields[];
 extern const struct field result_step_fields[];
 extern const struct field result_crossover_fields[];
 extern const struct field result_warning_fields[];

@@ -16,8 +16,8 @@ static void *at(void *object, size_t offset)
 static void put_derived(json_t *out, const char *key, const struct reading *reading, unsigned from)
 {
     struct derived_from origins = {ORIGIN_ABSENT, ORIGIN_ABSENT, ORIGIN_ABSENT};
-    if ((from & FROM_FLOP) != 0) {
-        origins.flop = ORIGIN_MODELLED;
+    if ((from & (FROM_FLOP | FROM_FLOP_COUNTED)) != 0) {
+        origins.flop = (from & FROM_FLOP) != 0 ? ORIGIN_MODELLED : ORIGIN_COUNTED;
     }
     if ((from & (FROM_BYTES | FROM_BYTES_COUNTED)) != 0) {
         origins.bytes = (from & FROM_BYTES) != 0 ? ORIGIN_MODELLED : ORIGIN_COUNTED;
@@ -75,7 +75,8 @@ static void put_value(json_t *out, const void *object, const struct field *field
         json_put_measured(out, field->key, value);
         break;
     case FIELD_DERIVED:
-        put_derived(out, field->key, value, field->from);
+        put_derived(out, field->key, value,
+                    field->from_of != NULL ? field->from_of(object) : field->from);
         break;
     case FIELD_MODELLED:
         put_modelled(out, field->key, value);

@@ -56,7 +56,21 @@ struct result_counter {
     char source[8]; /**< papi perf replay */
     char events[RESULT_TEXT];
     double running_fraction;    /**< NaN if not known */
-    double background_fraction; /**< share of others: taken off traffic, contained in energy */
+    double background_fraction; /**< share of others: taken off traffic, contained in energy; NaN */
+};
+
+/** An event's proof on known work (contract: counters --certify). */
+struct result_certificate {
+    char event[RESULT_TEXT];
+    char metric[24];
+    char source[8];
+    char kernel[16];
+    double expected; /**< units of the metric */
+    double counted;  /**< NaN if it could not be read */
+    double ratio;    /**< counted over expected; NaN if that is 0 */
+    double low;      /**< accepted, units of the metric */
+    double high;
+    bool passed;
 };
 
 enum { RESULT_COUNTERS_MAX = 16 };
@@ -93,6 +107,10 @@ struct result_point {
     struct reading bytes_per_s_modelled;
     struct reading bytes_per_s_counted;
     struct reading flop_per_byte_counted;
+    char flop_source[12];           /**< of the counted intensity: "counted", "modelled"; "" none */
+    char bytes_source[8];           /**< "uncore", "core"; "" none */
+    double bytes_residual_fraction; /**< counted over modelled bytes, less 1; NaN */
+    char residual_cause[RESULT_TEXT]; /**< likely one; "" if there is nothing to explain */
     struct result_counter counters[RESULT_COUNTERS_MAX];
     size_t counter_count;
 
@@ -211,6 +229,8 @@ struct result_run {
     size_t step_count;
     struct result_crossover *crossovers; /**< one a dtype */
     size_t crossover_count;
+    struct result_certificate *certificate;
+    size_t certificate_count;
     struct result_warning *warnings;
     size_t warning_count;
     struct result_fact *host;

@@ -44,6 +44,10 @@
     {                                                \
         (key), FIELD_DERIVED, AT(m), .from = (parts) \
     }
+#define DERIVED_BY(key, m, of)                       \
+    {                                                \
+        (key), FIELD_DERIVED, AT(m), .from_of = (of) \
+    }
 #define MODELLED(key, m)             \
     {                                \
         (key), FIELD_MODELLED, AT(m) \
@@ -117,6 +121,7 @@ const struct field result_counter_fields[] = {
     TEXT("source", source),
     TEXT_OR("events", events, 0, NULL),
     NUMBER("running_fraction", running_fraction, "the source does not tell"),
+    NUMBER("background_fraction", background_fraction, "only counts of the whole machine have one"),
     NUMBER("background_fraction", background_fraction, "no idle baseline was counted"),
     {.key = NULL}};
 #undef T
@@ -148,6 +153,7 @@ static struct status counter_from_json(struct result_counter *out, const json_t 
     }
     memcpy(out->metric, metric, strlen(metric) + 1);
     out->running_fraction = NAN;
+    out->background_fraction = NAN;
     out->background_fraction = NAN;
     TRY(reading_from_json(&out->value, value, all, &at));
     return json_is_object(value) ? fields_from_json(out, value, result_counter_fields, &at)
@@ -199,6 +205,43 @@ static const struct field check_fields[] = {
     {.key = NULL}};
 #undef T
 
+#define T result_point
+static const struct field counted_fields[] = {
+    TEXT_OR("flop_source", flop_source, FIELD_EMPTY_ABSENT, "no intensity was counted"),
+    TEXT_OR("bytes_source", bytes_source, FIELD_EMPTY_ABSENT, "no intensity was counted"),
+    NUMBER("bytes_residual_fraction", bytes_residual_fraction, "no bytes were counted"),
+    TEXT_OR("residual_cause", residual_cause, FIELD_EMPTY_NULL, NULL),
+    {.key = NULL}};
+#undef T
+
+// Whether the operations of a counted intensity were counted too is a matter of the CPU.
+static unsigned counted_from(const void *object)
+{
+    const struct result_point *point = object;
+    bool counted = strcmp(point->flop_source, "counted") == 0;
+    return (counted ? FROM_FLOP_COUNTED : FROM_FLOP) | FROM_BYTES_COUNTED;
+}
+
+static unsigned counted_fraction_from(const void *object)
+{
+    return counted_from(object) | FROM_SECONDS;
+}
+
+#define T result_certificate
+const struct field result_certificate_fields[] = {
+    TEXT("event", event),
+    TEXT("metric", metric),
+    TEXT("source", source),
+    TEXT("kernel", kernel),
+    NUMBER("expected", expected, "not known"),
+    NUMBER("counted", counted, "could not be read"),
+    NUMBER("ratio", ratio, "nothing was expected, or nothing could be read"),
+    NUMBER("accepted_low", low, "not known"),
+    NUMBER("accepted_high", high, "not known"),
+    YES_NO("passed", passed),
+    {.key = NULL}};
+#undef T
+
 #define T verdict_evidence
 const struct field result_evidence_fields[] = {TEXT("test", test),
                                                TEXT("expected", expected),
@@ -233,15 +276,15 @@ const struct field result_point_fields[] = {
     NUMBER("flop_executed", flop_executed, "not modelled"),
     NUMBER("bytes_modelled", bytes_modelled, "not modelled"),
     NUMBER("flop_per_byte_predicted", flop_per_byte_predicted, "not modelled"),
-    DERIVED("flop_per_byte_counted", flop_per_byte_counted, FROM_FLOP | FROM_BYTES_COUNTED),
+    DERIVED_BY("flop_per_byte_counted", flop_per_byte_counted, counted_from),
     DERIVED("flop_per_s", flop_per_s, FROM_FLOP | FROM_SECONDS),
     DERIVED("bytes_per_s_modelled", bytes_per_s_modelled, FROM_BYTES | FROM_SECONDS),
     DERIVED("bytes_per_s_counted", bytes_per_s_counted, FROM_BYTES_COUNTED | FROM_SECONDS),
+    GROUP("counted", counted_fields),
     CUSTOM("counters", counters_to_json, counters_from_json),
     GROUP("roof", roof_fields),
     DERIVED("roof_fraction", roof_fraction, FROM_FLOP | FROM_BYTES | FROM_SECONDS),
-    DERIVED("roof_fraction_counted", roof_fraction_counted,
-            FROM_FLOP | FROM_BYTES_COUNTED | FROM_SECONDS),
+    DERIVED_BY("roof_fraction_counted", roof_fraction_counted, counted_fraction_from),
     WORD("bound", bound_word, find_bound,
          "memory_saturated, memory_core_limited, compute, latency or unknown"),
     MANY("evidence", FIELD_ARRAY, evidence, evidence_count, verdict_evidence, EVIDENCE_MAX,

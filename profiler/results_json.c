@@ -164,6 +164,8 @@ static const struct field run_fields[] = {
     {"machine", FIELD_CUSTOM, FIELD_REQUIRED, .to_json = run_machine_to_json,
      .from_json = run_machine_from_json},
     LIST("points", points, point_count, result_point, POINTS_MAX, result_point_fields),
+    LIST("certificate", certificate, certificate_count, result_certificate, POINTS_MAX,
+         result_certificate_fields),
     {"step", FIELD_CUSTOM, FIELD_EMPTY_ABSENT, .to_json = first_step_to_json,
      .from_json = skip_json},
     LIST("steps", steps, step_count, result_step, POINTS_MAX, result_step_fields),

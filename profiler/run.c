@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { COUNTED_SAMPLES = 5, COUNTED_SAMPLES_IN_BUDGET = 3 };
+
 /** A run in progress. */
 struct run {
     struct result_run *out;
@@ -140,6 +142,9 @@ static struct status prepare(struct run *r)
     r->measure.no_twins = r->request->no_twins;
     r->measure.rounds = (unsigned)r->request->repeat;
     run_roofs_init(&r->measure.roofs, &r->session);
+    r->measure.counted_samples =
+        r->request->budget_seconds > 0 ? COUNTED_SAMPLES_IN_BUDGET : COUNTED_SAMPLES;
+    TRY(run_counters_open(&r->measure.counters, r->out, &r->session, r->request));
     return status_ok();
 }
 
@@ -263,6 +268,7 @@ struct status run_execute(struct result_run *out, struct run_request *request,
     r->begin_seconds = clock_seconds();
     run_document_started(out, context);
     struct status status = execute(r);
+    run_counters_close(&r->measure.counters);
     session_close(&r->session);
     free(r->jobs.list);
     free(r);

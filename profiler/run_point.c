@@ -61,6 +61,7 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     out->attainable_flop_per_s = (double)NAN;
     out->max_relative_error = (double)NAN;
     out->tolerance = (double)NAN;
+    out->bytes_residual_fraction = (double)NAN;
     const struct reading none = reading_absent(ABSENT_NOT_ASKED, "not measured", NULL);
     out->seconds = none;
     out->flop_per_s = none;
@@ -205,7 +206,7 @@ static void fill_verdict(struct result_point *out, const struct run_measure *mea
     }
     const struct reading read_fraction =
         reading_of_samples(rates, r->n, BETTER_HIGHER, ORIGIN_TIMED);
-    const struct verdict_input input = {
+    struct verdict_input input = {
         .flop_per_byte = out->flop_per_byte_predicted,
         .ridge_flop_per_byte = out->roof_flop_per_s.value / out->roof_bytes_per_s.value,
         .read_roof_fraction = ratio_of(&read_fraction),
@@ -220,6 +221,7 @@ static void fill_verdict(struct result_point *out, const struct run_measure *mea
         .counted_byte_ratio = (double)NAN,
         .memory_stall_fraction = (double)NAN,
     };
+    run_counters_evidence(&input.counted_byte_ratio, &input.memory_stall_fraction, out);
     struct verdict verdict;
     verdict_point(&verdict, &input);
     out->bound = verdict.bound;
@@ -247,6 +249,7 @@ static void fill_point(struct result_point *out, const struct run_measure *measu
         out->compute_only_seconds = out->memory_only_seconds;
     }
     fill_roof(out, r, compute, level);
+    run_counters_place(out, &measure->counters);
     fill_verdict(out, measure, r);
 }
 
@@ -315,6 +318,9 @@ static struct status measure_work(struct result_point *out, struct run_measure *
     if (*measure->signal != 0) {
         return status_error(STATUS_INTERRUPTED, "interrupted");
     }
+    run_counters_measure(out, &measure->counters, &rotation,
+                         work_is_library(work) ? "" : work_class_name(work),
+                         measure->counted_samples);
     fill_point(out, measure, &rounds, compute, level);
     out->disturbed = rounds.kept_disturbed;
     return status_ok();

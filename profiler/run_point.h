@@ -5,6 +5,7 @@
  *  and timed in rounds, each with its twins and its roofs. */
 
 #include "profiler/results.h"
+#include "profiler/run_counters.h"
 #include "profiler/run_job.h"
 #include "profiler/run_roofs.h"
 
@@ -26,6 +27,8 @@ struct run_choice {
 struct run_measure {
     struct session *session;
     struct run_roofs roofs;
+    struct run_counters counters;
+    unsigned counted_samples; /**< of every set of events */
     const volatile sig_atomic_t *signal;
     bool no_twins;
     unsigned rounds;
