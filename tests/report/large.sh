@@ -23,6 +23,7 @@ PY
     fi
     [ "$status" -eq 0 ] || fail "report: $(cat "$work/err")"
     best=$(printf '%s\n%s\n' "${best:-9999}" "$(cat "$work/seconds")" | sort -n | head -n 1)
+    awk "BEGIN { exit !($best < 2) }" && break # a retry only where the first was disturbed
 done
 python3 - "$work/page.html" <<'PY' || fail "points are missing"
 import json, re, sys
