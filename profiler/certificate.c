@@ -224,6 +224,22 @@ void certificate_run(struct certificate *out, enum counter_fault *faults,
     known_buffer_free(&buffer);
 }
 
+void certificate_result(struct result_certificate *out, const struct certificate_entry *entry)
+{
+    *out = (struct result_certificate){
+        .expected = entry->expected,
+        .counted = entry->counted,
+        .ratio = entry->expected > 0 ? entry->counted / entry->expected : (double)NAN,
+        .low = entry->low,
+        .high = entry->high,
+        .passed = entry->fault == FAULT_NONE,
+    };
+    (void)snprintf(out->event, sizeof out->event, "%s", entry->event);
+    (void)snprintf(out->metric, sizeof out->metric, "%s", metric_row(entry->metric)->name);
+    (void)snprintf(out->source, sizeof out->source, "%s", entry->source);
+    (void)snprintf(out->kernel, sizeof out->kernel, "%s", entry->kernel);
+}
+
 void certificate_free(struct certificate *certificate)
 {
     free(certificate->entries);

@@ -5,6 +5,7 @@
  *  that opens and lies (some VMs) is found here and not used. */
 
 #include "profiler/counter_source.h"
+#include "profiler/results.h"
 #include "workloads/isa.h"
 
 #include <stdbool.h>
@@ -46,6 +47,9 @@ void certificate_run(struct certificate *out, enum counter_fault *faults,
                      const struct counter_source *source, void *group,
                      const struct counter_event *events, size_t count,
                      const struct certificate_options *options);
+
+/** The entry as it stands in documents. */
+void certificate_result(struct result_certificate *out, const struct certificate_entry *entry);
 
 void certificate_free(struct certificate *certificate);
 

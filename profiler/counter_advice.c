@@ -45,6 +45,7 @@ void counter_surroundings_read(struct counter_surroundings *out, const struct ma
         .sysfs = rootfs_exists(root, "/sys/bus/event_source/devices"),
         .core_pmu = pmu_core_exists(root),
         .virtual = machine->virtualized[0] != '\0' &&
+                   strncmp(machine->virtualized, "none", strlen("none")) != 0 &&
                    strncmp(machine->virtualized, "container", strlen("container")) != 0,
         .table_is_for_part = table_is_for_part,
     };

@@ -48,6 +48,24 @@ const struct certificate_entry *counter_session_certificate(size_t *count,
     return session->certificate.entries;
 }
 
+const struct counter_surroundings *
+counter_session_surroundings(const struct counter_session *session)
+{
+    return &session->surroundings;
+}
+
+const char *counter_session_note(const struct counter_session *session, enum metric metric)
+{
+    const struct metric_plan *plan = &session->plan.metrics[metric];
+    for (size_t i = 0; plan->fault == FAULT_NONE && i < session->table->row_count; i++) {
+        const struct event_row *row = &session->table->rows[i];
+        if (row->metric == metric && row->rank == plan->rank && row->note != NULL) {
+            return row->note;
+        }
+    }
+    return "";
+}
+
 // Names of a metric's rows at the rank in use, each with its PMU and weight.
 static void list_events(char *out, size_t size, const struct event_table *table, enum metric metric,
                         unsigned rank)

@@ -177,9 +177,7 @@ static void plan_metric(struct planner *planner, enum metric metric)
 {
     struct metric_plan *plan = &planner->plan->metrics[metric];
     const char *absent = planner->options->table->absent[metric];
-    if (absent != NULL) {
-        note_fault(plan, FAULT_NO_EVENT, absent, 0);
-    }
+    note_fault(plan, FAULT_NO_EVENT, absent == NULL ? "" : absent, 0);
     for (unsigned rank = 0; rank < EVENT_RANKS_MAX; rank++) {
         enum counter_fault fault = FAULT_NONE;
         char what[COUNTER_DETAIL];

@@ -7,6 +7,7 @@
 
 #include "machines/machine.h"
 #include "profiler/certificate.h"
+#include "profiler/counter_advice.h"
 #include "profiler/event_table.h"
 #include "profiler/results.h"
 #include "profiler/team.h"
@@ -86,6 +87,13 @@ void counter_session_dram_bytes(struct reading *out, const char **place,
 /** The events' proof on known work; count entries, owned by the session. */
 const struct certificate_entry *counter_session_certificate(size_t *count,
                                                             const struct counter_session *session);
+
+/** What the events in use for a metric leave out or add, as their table says; "" for nothing. */
+const char *counter_session_note(const struct counter_session *session, enum metric metric);
+
+/** Where the program stands: rights, sandbox, PMUs. */
+const struct counter_surroundings *
+counter_session_surroundings(const struct counter_session *session);
 
 /** The table in use. */
 const struct event_table *counter_session_table(const struct counter_session *session);

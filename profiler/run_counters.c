@@ -10,31 +10,16 @@
 static const double residual_small = 0.1;
 static const double background_large = 0.1;
 
-static void add_certificate(struct result_run *run, const struct certificate_entry *entry)
-{
-    struct result_certificate *out =
-        result_append(&run->certificate, &run->certificate_count, sizeof *out);
-    if (out == NULL) {
-        return;
-    }
-    (void)snprintf(out->event, sizeof out->event, "%s", entry->event);
-    (void)snprintf(out->metric, sizeof out->metric, "%s", metric_row(entry->metric)->name);
-    (void)snprintf(out->source, sizeof out->source, "%s", entry->source);
-    (void)snprintf(out->kernel, sizeof out->kernel, "%s", entry->kernel);
-    out->expected = entry->expected;
-    out->counted = entry->counted;
-    out->ratio = entry->expected > 0 ? entry->counted / entry->expected : (double)NAN;
-    out->low = entry->low;
-    out->high = entry->high;
-    out->passed = entry->fault == FAULT_NONE;
-}
-
 static void report_certificate(struct result_run *run, const struct counter_session *session)
 {
     size_t count = 0;
     const struct certificate_entry *entries = counter_session_certificate(&count, session);
     for (size_t i = 0; i < count; i++) {
-        add_certificate(run, &entries[i]);
+        struct result_certificate *out =
+            result_append(&run->certificate, &run->certificate_count, sizeof *out);
+        if (out != NULL) {
+            certificate_result(out, &entries[i]);
+        }
         if (entries[i].fault != FAULT_NONE) {
             result_warn(run, "counter_lies", "lmroof counters --certify",
                         "%.90s counted %.6g where %.6g were certain: it is not used",

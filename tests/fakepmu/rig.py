@@ -10,8 +10,8 @@ RAW, IMC = 4, 14  # perf types: core codes, and the one given to the memory cont
 POWER = 24
 UMC = 40
 
-ROUNDS = 20000  # of the shortened certificate
-BUFFER = 4 << 20
+SHORT = (20000, 4 << 20)    # rounds and bytes of the certificate in every run
+FULL = (2000000, 64 << 20)  # of `counters --certify`
 # name: (instructions per round, once, operations per round): 8 FMAs, count, branch.
 KERNELS = {"loop": (10, 0, 0), "chain": (10, 0, 0)}
 for _p, _bytes in (("f64", 8), ("f32", 4), ("f16", 2)):
@@ -23,33 +23,36 @@ for _w in (128, 256, 512):
 
 
 class Event:
-    """One code: where it is, what it counts of the known work, what it counts of the body."""
+    """One code: where it is, what it counts of the known work (a round of a kernel and once, or a
+    line of the memory kernels), what it counts of the body."""
 
     def __init__(self, config, step, known=None, kind=RAW, config1=0, rule="step"):
         self.kind, self.config, self.config1 = kind, config, config1
         self.step, self.known, self.rule = step, known or {}, rule
 
-    def lines(self):
+    def lines(self, work):
         where = "%d 0x%x 0x%x" % (self.kind, self.config, self.config1)
+        rounds, size = work
         for kernel in list(KERNELS) + ["read", "write"]:
-            yield "%s %s step %d" % (kernel, where, self.known.get(kernel, 0))
+            each, once = self.known.get(kernel, (0, 0))
+            times = rounds if kernel in KERNELS else size // 64
+            yield "%s %s step %d" % (kernel, where, each * times + once)
         yield "* %s %s %d" % (where, self.rule, self.step)
 
 
-def instructions(step):
-    return {k: ROUNDS * per + once for k, (per, once, _) in KERNELS.items()}
+INSTRUCTIONS = {k: (per, once) for k, (per, once, _) in KERNELS.items()}
 
 
 def flop_event(config, step, kernels, weight, **more):
-    known = {k: ROUNDS * KERNELS[k][2] // weight for k in kernels}
+    known = {k: (KERNELS[k][2] // weight, 0) for k in kernels}
     return Event(config, step, known, **more)
 
 
 def lines_event(config, step, memory="read", **more):
-    return Event(config, step, {memory: BUFFER // 64}, **more)
+    return Event(config, step, {memory: (1, 0)}, **more)
 
 
-CHAIN = {"chain": ROUNDS * 8 * 3}
+CHAIN = {"chain": (8 * 3, 0)}
 
 
 def intel(l2_in, l2_out, stalls, walks_load, walks_store, walk_cycles, f16):
@@ -57,7 +60,7 @@ def intel(l2_in, l2_out, stalls, walks_load, walks_store, walk_cycles, f16):
     events = {
         "cycles": [(Event(0x3c, 3000, CHAIN), 1)],
         "ref_cycles": [(Event(0x300, 2500), 1)],
-        "instructions": [(Event(0xc0, 1000003, instructions(0)), 1)],
+        "instructions": [(Event(0xc0, 1000003, INSTRUCTIONS), 1)],
         "flop_f64": [(flop_event(0x1c7, 5, ["f64-scalar"], 1), 1),
                      (flop_event(0x4c7, 7, ["f64-128"], 2), 2),
                      (flop_event(0x10c7, 11, ["f64-256"], 4), 4),
@@ -80,14 +83,12 @@ def intel(l2_in, l2_out, stalls, walks_load, walks_store, walk_cycles, f16):
     return events
 
 
-def controllers(boxes, read, write, kind=IMC, read1=0):
+def controllers(boxes, read, write, kind=IMC):
     """Memory controllers: each box sees its share of every thread's traffic."""
     reads, writes = [], []
     for box in range(boxes):
-        known = {"read": BUFFER // 64 // boxes}
-        reads.append((Event(read, 100 + 0 * box, known, kind + box, rule="work"), 64))
-        writes.append((Event(write, 10, {"write": BUFFER // 64 // boxes}, kind + box,
-                             rule="work"), 64))
+        reads.append((Event(read, 100, {"read": (1 / boxes, 0)}, kind + box, rule="work"), 64))
+        writes.append((Event(write, 10, {"write": (1 / boxes, 0)}, kind + box, rule="work"), 64))
     return reads, writes
 
 
@@ -107,20 +108,20 @@ AMD_FLOP = ["f32-scalar", "f32-128", "f32-256", "f32-512",
 def amd_base():
     return {
         "cycles": [(Event(0x76, 3000, CHAIN), 1)],
-        "instructions": [(Event(0xc0, 1000003, instructions(0)), 1)],
+        "instructions": [(Event(0xc0, 1000003, INSTRUCTIONS), 1)],
         "tlb_miss": [(Event(0xd045, 43), 1)],
     }
 
 
 class Machine:
     def __init__(self, name, vendor, family, model, stepping, eax, events, boxes, source,
-                 uncore_source, table, isa=""):
+                 uncore_source, table):
         self.name, self.vendor, self.family = name, vendor, family
         self.model, self.stepping, self.eax = model, stepping, eax
         self.events, self.boxes, self.source = events, boxes, source
         self.uncore_source, self.table = uncore_source, table
 
-    def script(self, extra=(), limits=()):
+    def script(self, extra=(), limits=(), work=SHORT):
         lines = list(limits) + list(extra)
         if self.eax:
             lines.append("cpuid 0x%x %s" % (self.eax, self.vendor))
@@ -129,7 +130,7 @@ class Machine:
         lines.append("idle arm")  # the program tries a set before its work
         for rows in self.events.values():
             for event, _ in rows:
-                lines.extend(event.lines())
+                lines.extend(event.lines(work))
         return "\n".join(lines) + "\n"
 
     def expected(self, metric, threads, fraction=1):
@@ -177,8 +178,8 @@ def zen2():
         "l2_l3_bytes": [(Event(0x864, 1501), 64), (Event(0x1f71, 301), 64),
                         (Event(0x1f72, 101), 64)],
         # No data fabric in this kernel: the core's own fills stand in.
-        "dram_read_bytes": [(Event(0x843, 90, {"read": BUFFER // 128}), 64),
-                            (Event(0x85a, 60, {"read": BUFFER // 128}), 64)],
+        "dram_read_bytes": [(Event(0x843, 90, {"read": (0.5, 0)}), 64),
+                            (Event(0x85a, 60, {"read": (0.5, 0)}), 64)],
         "memory_stall_cycles": [(Event(0x2ae, 901), 1)],
     })
     events.update(energy(1 << 33, 0))
@@ -274,13 +275,13 @@ def cpuinfo(machine):
 class Run:
     """A program under the scripted PMU."""
 
-    def __init__(self, shim, machine, extra=(), limits=(), **kernel):
+    def __init__(self, shim, machine, extra=(), limits=(), work=SHORT, **kernel):
         self.directory = tempfile.TemporaryDirectory(prefix="fakepmu-")
         self.root = self.directory.name + "/root"
         make_root(self.root, machine, **kernel)
         self.script = self.directory.name + "/script"
         with open(self.script, "w") as file:
-            file.write(machine.script(extra, limits))
+            file.write(machine.script(extra, limits, work))
         self.environment = dict(os.environ, LD_PRELOAD=shim, FAKEPMU_SCRIPT=self.script,
                                 FAKEPMU_ROOT=self.root,
                                 ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
