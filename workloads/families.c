@@ -14,6 +14,9 @@ static const struct family_keys modern = {
 static const struct family_keys latent = {
     "hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
     NULL,          "intermediate_size", "vocab_size",          "max_position_embeddings"};
+static const struct family_keys nemotron = {
+    "hidden_size",          "num_hidden_layers", "num_attention_heads", "num_key_value_heads",
+    "head_dim|kv_channels", "intermediate_size", "vocab_size",          "max_position_embeddings"};
 static const struct family_keys gpt2 = {"n_embd|hidden_size",
                                         "n_layer|num_hidden_layers",
                                         "n_head|num_attention_heads",
@@ -73,6 +76,7 @@ static const struct family_keys chatglm = {"hidden_size",
         name, true   \
     }
 
+// clang-format off: a table of few lines a row
 static const struct family families[] = {
     {.model_types = "gpt2",
      .source = "HF gpt2; HUB bigcode/santacoder",
@@ -271,6 +275,16 @@ static const struct family families[] = {
      .norms = 2,
      .rotary = 1,
      .adapt = adapt_phi3},
+    {.model_types = "phimoe",
+     .source = "HF phimoe",
+     .keys = &modern,
+     .norm = SHAPE_LAYER,
+     .norms = 2,
+     .rotary = 1,
+     .qkv_bias = KEY_OFF("attention_bias"),
+     .out_bias = KEY_OFF("attention_bias"),
+     .kv_heads = 8,
+     .adapt = adapt_phimoe},
     {.model_types = "starcoder2",
      .source = "HF starcoder2",
      .keys = &modern,
@@ -418,8 +432,7 @@ static const struct family families[] = {
      .norms = 2,
      .rotary = 1},
     {.model_types = "chatglm",
-     .source = "HUB THUDM/chatglm-6b, chatglm2-6b, chatglm3-6b, "
-               "glm-4-9b",
+     .source = "HUB THUDM/chatglm-6b, chatglm2-6b, chatglm3-6b, glm-4-9b",
      .keys = &chatglm,
      .norms = 2,
      .rotary = 0.5,
@@ -460,7 +473,7 @@ static const struct family families[] = {
      .adapt = adapt_minicpm3},
     {.model_types = "nemotron",
      .source = "HF nemotron",
-     .keys = &modern,
+     .keys = &nemotron,
      .ungated = true,
      .norm = SHAPE_LAYER,
      .norms = 2,
@@ -484,6 +497,7 @@ static const struct family families[] = {
      .vocab = 202048,
      .adapt = adapt_llama4},
 };
+// clang-format on
 
 enum { FAMILIES = sizeof families / sizeof *families };
 
@@ -604,5 +618,9 @@ struct status family_read_shape(struct shape *out, struct config *config,
     out->norm = family->norm;
     out->norms_per_layer = family->norms;
     out->final_norm = true;
-    return family->adapt == NULL ? status_ok() : family->adapt(out, config);
+    if (family->adapt != NULL) {
+        TRY(family->adapt(out, config));
+    }
+    bool listed = false; // every class may be told its layers' kinds
+    return adapt_layer_types(&listed, out, config);
 }
