@@ -178,6 +178,35 @@ static struct status choose_text(struct config **out, const struct family **fami
     return status_ok();
 }
 
+static struct status refuse_unknown(const struct config *config, const struct shape *shape,
+                                    const char *family)
+{
+    const struct config_synonym synonyms[] = {
+        {"hidden_size", shape->d},
+        {"n_embd", shape->d},
+        {"d_model", shape->d},
+        {"num_hidden_layers", shape->layers},
+        {"num_layers", shape->layers},
+        {"n_layer", shape->layers},
+        {"n_layers", shape->layers},
+        {"num_attention_heads", shape->heads},
+        {"n_head", shape->heads},
+        {"n_heads", shape->heads},
+        {"num_key_value_heads", shape->kv_heads},
+        {"num_kv_heads", shape->kv_heads},
+        {"n_head_kv", shape->kv_heads},
+        {"head_dim", shape->head_dim},
+        {"kv_channels", shape->head_dim},
+        {"intermediate_size", shape->ffn},
+        {"ffn_hidden_size", shape->ffn},
+        {"ffn_dim", shape->ffn},
+        {"n_inner", shape->ffn},
+        {"padded_vocab_size", shape->vocab},
+        {"rotary_dim", shape->rope_dim},
+    };
+    return config_refuse_unknown(config, family, synonyms, sizeof synonyms / sizeof *synonyms);
+}
+
 static struct status read_text(struct model *out, struct config *config, struct config *text,
                                const struct family *family)
 {
@@ -193,7 +222,7 @@ static struct status read_text(struct model *out, struct config *config, struct 
     }
     struct status status = family_read_shape(shape, text, family);
     if (status_is_ok(status)) {
-        status = config_refuse_unknown(text, out->family);
+        status = refuse_unknown(text, shape, out->family);
     }
     if (status_is_ok(status)) {
         status = status_prefix(shape_build(out, shape, dtype), "%s", config->label);

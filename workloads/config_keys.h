@@ -79,9 +79,16 @@ void config_ignore(struct config *config, const char *names);
 CHECKED struct status config_error(const struct config *config, const char *name,
                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/** A name that other families give to a number of this shape, and that number. */
+struct config_synonym {
+    const char *name;
+    uint64_t value;
+};
+
 /** Refuses, by name, the first key that can change the shape, was not asked for and has a value
- *  that switches something on. */
-CHECKED struct status config_refuse_unknown(const struct config *config, const char *family);
+ *  that switches something on; a synonym is accepted if it says what is known already. */
+CHECKED struct status config_refuse_unknown(const struct config *config, const char *family,
+                                            const struct config_synonym *synonyms, size_t count);
 
 /** A copy of untrusted text that is safe to print: printable ASCII, the rest '?'; cut to size. */
 void config_printable(char *out, size_t size, const char *text);

@@ -173,14 +173,28 @@ static bool was_asked_for(const struct config *config, const char *name)
     return false;
 }
 
-struct status config_refuse_unknown(const struct config *config, const char *family)
+static bool repeats_known(const char *name, const json_t *value,
+                          const struct config_synonym *synonyms, size_t count)
 {
-    void *at = json_object_iter((json_t *)(uintptr_t)config->object);
-    for (; at != NULL; at = json_object_iter_next((json_t *)(uintptr_t)config->object, at)) {
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(synonyms[i].name, name) == 0) {
+            return json_is_integer(value) && json_integer_value(value) >= 0 &&
+                   (uint64_t)json_integer_value(value) == synonyms[i].value;
+        }
+    }
+    return false;
+}
+
+struct status config_refuse_unknown(const struct config *config, const char *family,
+                                    const struct config_synonym *synonyms, size_t count)
+{
+    json_t *object = (json_t *)(uintptr_t)config->object; // iterating changes nothing
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);
         bool shapes = contains_any(name, shape_words, sizeof shape_words / sizeof *shape_words);
-        if (!shapes || !switches_on(value) || is_harmless(name) || was_asked_for(config, name)) {
+        if (!shapes || !switches_on(value) || is_harmless(name) || was_asked_for(config, name) ||
+            repeats_known(name, value, synonyms, count)) {
             continue;
         }
         char found[80];
@@ -191,7 +205,7 @@ struct status config_refuse_unknown(const struct config *config, const char *fam
                             found, family);
     }
     for (size_t i = 0; i < config->child_count; i++) {
-        TRY(config_refuse_unknown(config->children[i], family));
+        TRY(config_refuse_unknown(config->children[i], family, NULL, 0));
     }
     return status_ok();
 }

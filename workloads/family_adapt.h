@@ -32,6 +32,7 @@ struct status adapt_falcon(struct shape *shape, struct config *config);
 struct status adapt_phi(struct shape *shape, struct config *config);
 struct status adapt_stablelm(struct shape *shape, struct config *config);
 struct status adapt_mistral(struct shape *shape, struct config *config);
+struct status adapt_phimoe(struct shape *shape, struct config *config);
 struct status adapt_phi3(struct shape *shape, struct config *config);
 struct status adapt_starcoder2(struct shape *shape, struct config *config);
 struct status adapt_mixtral(struct shape *shape, struct config *config);

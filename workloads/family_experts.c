@@ -30,6 +30,13 @@ struct status adapt_mixtral(struct shape *shape, struct config *config)
     return adapt_window_all(shape, config, 0);
 }
 
+struct status adapt_phimoe(struct shape *shape, struct config *config)
+{
+    TRY(config_bool(&shape->head_bias, config, "lm_head_bias", false));
+    TRY(read_experts(shape, config, "num_local_experts", 16, 2, shape->ffn));
+    return adapt_window_all(shape, config, 0);
+}
+
 struct status adapt_granitemoe(struct shape *shape, struct config *config)
 {
     return read_experts(shape, config, "num_local_experts", 8, 2, shape->ffn);

@@ -173,7 +173,7 @@ struct status adapt_olmo2(struct shape *shape, struct config *config)
 struct status adapt_smollm3(struct shape *shape, struct config *config)
 {
     bool used = false;
-    config_ignore(config, "no_rope_layers|no_rope_layer_interval");
+    config_ignore(config, "no_rope_layers|no_rope_layer_interval|max_window_layers");
     TRY(config_bool(&used, config, "use_sliding_window", false));
     if (!used) {
         bool listed = false;

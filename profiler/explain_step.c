@@ -1,0 +1,275 @@
+#include "profiler/explain.h"
+#include "roofline/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void explain_title(FILE *out, const struct step *step)
+{
+    const struct step_request *request = &step->request;
+    (void)fprintf(out,
+                  "\n%s: B = %" PRIu64 ", c = %" PRIu64 ", n = %" PRIu64 ", so T = B n = %" PRIu64
+                  " rows and C = c + n = %" PRIu64 "\n",
+                  request->phase == STEP_DECODE ? "Decode" : "Prefill", request->batch,
+                  request->context, request->prompt, step->rows,
+                  request->context + request->prompt);
+}
+
+// "2 T K N" of one shape of an operator over its layers.
+static void explain_product(FILE *out, const struct step *step, enum model_operator op,
+                            const struct model_matrix *matrix, uint32_t layers, double used)
+{
+    char numbers[160];
+    char name[40];
+    double rows = op == MODEL_OP_HEAD && matrix->role == MODEL_HEAD ? (double)step->head_rows
+                                                                    : (double)step->rows;
+    double length = (double)matrix->k;
+    double factor = step->request.exact ? 2 * length - 1 : 2 * length;
+    const char *formula = op == MODEL_OP_HEAD      ? "2 R K N, R rows that need logits"
+                          : op == MODEL_OP_EXPERTS ? "L 2 T e K N, e experts a token"
+                          : step->request.exact    ? "L T (2 K - 1) N"
+                                                   : "L 2 T K N";
+    (void)snprintf(name, sizeof name, "%s", model_role_name(matrix->role));
+    if (op == MODEL_OP_EXPERTS) {
+        (void)snprintf(numbers, sizeof numbers,
+                       "%" PRIu32 " x 2 x %.0f x %.0f x %" PRIu64 " x %" PRIu64, layers, rows, used,
+                       matrix->k, matrix->n);
+    } else {
+        (void)snprintf(numbers, sizeof numbers, "%" PRIu32 " x %s%.0f x %.0f x %" PRIu64, layers,
+                       step->request.exact ? "" : "2 x ", rows,
+                       step->request.exact ? factor : length, matrix->n);
+    }
+    double copies = op == MODEL_OP_EXPERTS ? used : matrix->count;
+    explain_line(out, name, formula, numbers, layers * rows * copies * factor * (double)matrix->n,
+                 "FLOP");
+}
+
+static bool is_latent_product(enum model_role role)
+{
+    return role == MODEL_KV_B || role == MODEL_K_B || role == MODEL_V_B;
+}
+
+static void explain_products(FILE *out, const struct model *model, const struct step *step)
+{
+    (void)fprintf(out, "\n  Products of a matrix [N, K] with T rows\n");
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        const struct model_block *block = &model->blocks[b];
+        for (uint32_t i = 0; i < block->matrix_count; i++) {
+            const struct model_matrix *matrix = &block->matrices[i];
+            bool expands = is_latent_product(matrix->role) && step->request.mla == STEP_MLA_NAIVE &&
+                           step->request.context > 0;
+            if (expands) {
+                (void)fprintf(out,
+                              "  %-13s all c + n positions are expanded again, see the "
+                              "table\n",
+                              model_role_name(matrix->role));
+                continue;
+            }
+            explain_product(out, step, model_role_operator(matrix->role), matrix, block->layers,
+                            (double)block->mlp.experts_used);
+        }
+    }
+    explain_product(out, step, MODEL_OP_HEAD, &model->head, 1, 0);
+    for (size_t i = 0; i < 2; i++) {
+        if (model->projections[i].count > 0) {
+            explain_product(out, step, MODEL_OP_HEAD, &model->projections[i], 1, 0);
+        }
+    }
+}
+
+static const char *pairs_formula(const struct model_attention *attention,
+                                 const struct step_request *request)
+{
+    if (attention->window > 0) {
+        return attention->chunked ? "A = sum over the new tokens of their place in the chunk"
+                                  : "A = sum over the new tokens of min(positions, W)";
+    }
+    return request->phase == STEP_DECODE ? "A = C" : "A = n c + n (n + 1) / 2";
+}
+
+static void explain_attention(FILE *out, const struct model *model, const struct step *step)
+{
+    char text[EXPLAIN_NUMBER];
+    (void)fprintf(out, "\n  Attention: A pairs of a new token and a position it sees\n");
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        const struct model_attention *attention = &model->blocks[b].attention;
+        const struct step_request *request = &step->request;
+        if (attention->kind == MODEL_ATTENTION_NONE) {
+            continue;
+        }
+        double pairs = step_attention_pairs(attention, request->context, request->prompt);
+        bool absorbed = attention->kind == MODEL_ATTENTION_MLA && request->mla == STEP_MLA_ABSORBED;
+        uint64_t values = absorbed ? 2 * attention->kv_rank + attention->rope_dim
+                                   : attention->k_dim + attention->v_dim;
+        char numbers[160];
+        (void)fprintf(out, "  %-13s %s = %s\n", "pairs", pairs_formula(attention, request),
+                      explain_number(text, pairs));
+        (void)snprintf(numbers, sizeof numbers,
+                       "%" PRIu64 " x %" PRIu32 " x 2 x %" PRIu64 " x %" PRIu64 " x %.0f",
+                       request->batch, model->blocks[b].layers, attention->heads, values, pairs);
+        explain_line(out, "scores and V",
+                     absorbed ? "B L 2 h (2 r_kv + k_r) A, absorbed" : "B L 2 h_q (k + k_v) A",
+                     numbers,
+                     (double)request->batch * model->blocks[b].layers * 2 *
+                         (double)attention->heads * (double)values * pairs,
+                     "FLOP");
+    }
+}
+
+// Layers with a window keep the total from being a product of what a token caches.
+static bool has_window(const struct model *model)
+{
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        if (model->blocks[b].attention.window > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void explain_cache(FILE *out, const struct model_answer *answer, const struct step *step)
+{
+    char text[EXPLAIN_NUMBER];
+    char numbers[128];
+    const struct step_request *request = &step->request;
+    if (has_window(answer->model)) {
+        (void)fprintf(out,
+                      "  %-13s %s B: each layer reads the c cached rows, one with a window at most "
+                      "W - 1\n",
+                      "cache read", explain_number(text, step->sum.bytes.kv_read));
+    } else {
+        (void)snprintf(numbers, sizeof numbers, "%" PRIu64 " x %" PRIu64 " x %.10g", request->batch,
+                       request->context, answer->kv_bytes_per_token);
+        explain_line(out, "cache read", "B c (bytes a token)", numbers, step->sum.bytes.kv_read,
+                     "B");
+    }
+    (void)snprintf(numbers, sizeof numbers, "%" PRIu64 " x %.10g", step->rows,
+                   answer->kv_bytes_per_token);
+    explain_line(out, "cache write", "T (bytes a token)", numbers, step->sum.bytes.kv_write, "B");
+}
+
+static void explain_bytes(FILE *out, const struct model_answer *answer, const struct step *step)
+{
+    const struct model *model = answer->model;
+    char text[EXPLAIN_NUMBER];
+    const struct step_bytes *bytes = &step->sum.bytes;
+    (void)fprintf(out, "\n  Bytes from and to memory\n");
+    (void)fprintf(out,
+                  "  %-13s %s B: every matrix, bias and norm %s,\n  %-13s one embedding row "
+                  "a token\n",
+                  "weights", explain_number(text, bytes->weights),
+                  step->passes == 1 ? "once" : "once a chunk", "");
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        const struct model_mlp *mlp = &model->blocks[b].mlp;
+        if (mlp->experts > 0 && step->passes == 1) {
+            (void)fprintf(
+                out, "  %-13s E (1 - (1 - e/E)^T) = %.6g of %" PRIu64 " are touched\n", "experts",
+                step_distinct_experts(mlp->experts, mlp->experts_used, (double)step->rows),
+                mlp->experts);
+            break;
+        }
+    }
+    explain_cache(out, answer, step);
+    (void)fprintf(out, "  %-13s %s B\n", "sum", explain_number(text, bytes->dram_lower_bound));
+    (void)fprintf(out, "  %-13s %s B more, from cache: inputs and outputs of the products\n",
+                  "activations", explain_number(text, bytes->activations));
+}
+
+static void explain_result(FILE *out, const struct step *step)
+{
+    char flop[EXPLAIN_NUMBER];
+    char bytes[EXPLAIN_NUMBER];
+    const struct step_cost *sum = &step->sum;
+    (void)fprintf(out, "\n  %-13s %s FLOP", "useful", explain_number(flop, sum->flop));
+    (void)fprintf(out, "; a kernel that skips no masked score does %s\n",
+                  explain_number(flop, sum->flop_executed));
+    (void)fprintf(out,
+                  "  %-13s %s FLOP of softmax, norms, rotary, activation and residual, apart\n",
+                  "element-wise", explain_number(flop, sum->flop_other));
+    (void)fprintf(out, "  %-13s FLOP / byte = %s / %s = %.4g\n", "intensity",
+                  explain_number(flop, sum->flop),
+                  explain_number(bytes, sum->bytes.dram_lower_bound), sum->flop_per_byte);
+    (void)fprintf(out, "  %-13s %s B: weights, cache and live activations\n", "memory needed",
+                  explain_number(bytes, step->memory_bytes));
+    (void)fprintf(out, "\n  %-10s %6s %22s %20s %9s\n", "operator", "layers", "FLOP", "bytes",
+                  "FLOP/B");
+    for (size_t i = 0; i < step->operator_count; i++) {
+        const struct step_cost *cost = &step->operators[i];
+        (void)fprintf(out, "  %-10s %6u %22s %20s", model_operator_name(cost->op), cost->layers,
+                      explain_number(flop, cost->flop),
+                      explain_number(bytes, cost->bytes.dram_lower_bound));
+        (void)fprintf(out, isnan(cost->flop_per_byte) ? "         -\n" : " %9.4g\n",
+                      cost->flop_per_byte);
+    }
+}
+
+// The short forms that the long count must agree with.
+static void explain_checks(FILE *out, const struct model_answer *answer, const struct step *step)
+{
+    char numbers[128];
+    const struct model_attention *attention = &answer->model->blocks[0].attention;
+    if (step->request.phase != STEP_DECODE) {
+        return;
+    }
+    (void)fprintf(out, "\n  To check by\n");
+    (void)snprintf(numbers, sizeof numbers, "2 x %" PRIu64, answer->counts.linear_active);
+    explain_line(out, "a token", "2 P_lin", numbers, 2 * (double)answer->counts.linear_active,
+                 "FLOP");
+    if (answer->dtype != DTYPE_STORED) {
+        const struct dtype *type = dtype_get(answer->dtype);
+        double bytes = (double)type->block_bytes / type->block_elements;
+        (void)snprintf(numbers, sizeof numbers, "2 x %" PRIu64 " / %.6g", step->request.batch,
+                       bytes);
+        explain_line(out, "weights", "2 B / b_w (dense)", numbers,
+                     2 * (double)step->request.batch / bytes, "FLOP/B");
+    }
+    if (attention->kind == MODEL_ATTENTION_HEADS) {
+        const struct dtype *type = dtype_get(step->request.kv_dtype);
+        double bytes = (double)type->block_bytes / type->block_elements;
+        (void)snprintf(numbers, sizeof numbers, "2 x %" PRIu64 " / %" PRIu64 " / %.6g",
+                       attention->heads, attention->kv_heads, bytes);
+        explain_line(out, "attention", "2 h_q / h_kv / b_kv, whatever B and c", numbers,
+                     2 * (double)attention->heads / (double)attention->kv_heads / bytes, "FLOP/B");
+    }
+}
+
+void explain_steps(FILE *out, const struct model_answer *answer)
+{
+    for (size_t i = 0; i < answer->step_count; i++) {
+        const struct step *step = &answer->steps[i];
+        explain_title(out, step);
+        explain_products(out, answer->model, step);
+        explain_attention(out, answer->model, step);
+        explain_bytes(out, answer, step);
+        explain_result(out, step);
+        explain_checks(out, answer, step);
+    }
+}
+
+void explain_training(FILE *out, const struct model_answer *answer)
+{
+    if (!answer->request->train) {
+        return;
+    }
+    const struct training *training = &answer->training;
+    const struct training_request *request = &answer->request->training;
+    char numbers[128];
+    (void)fprintf(out, "\nTraining: forward 2 P, gradient of the inputs 2 P, of the weights 2 P\n");
+    (void)snprintf(numbers, sizeof numbers, "6 x %.0f x %.6g", training->linear_parameters,
+                   request->tokens);
+    explain_line(out, "linears", "6 P D", numbers, training->flop_linear, "FLOP");
+    (void)fprintf(out, "  %-13s 6 L h_q (k + k_v) S a token full square, half of it causal:\n",
+                  "attention");
+    (void)fprintf(out, "  %-13s = %.4g of 6 P at S = %" PRIu64 ", causal %.4g\n", "",
+                  training->attention_share_full, request->sequence,
+                  training->attention_share_causal);
+    (void)fprintf(out, "  %-13s %.6g FLOP; with full recomputation (8 P D) %.6g\n", "sum, causal",
+                  training->flop, training->flop_recomputed);
+    if (!isnan(training->days)) {
+        (void)snprintf(numbers, sizeof numbers, "%.6g / (%.6g x %.6g x %.4g) / 86400",
+                       training->flop, request->devices, request->device_flop_per_s,
+                       request->mfu_fraction);
+        explain_line(out, "days", "FLOP / (devices x dense peak x utilisation)", numbers,
+                     training->days, "days");
+    }
+}
