@@ -17,7 +17,8 @@ target_compile_options(lmroof_flags INTERFACE
   # Fields of text are cut to their size by design; clang has no such warning.
   $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>
   $<$<BOOL:${LMROOF_WERROR}>:-Werror>
-  -fno-math-errno -fno-common)
+  -fno-math-errno -fno-common
+  -UNDEBUG) # asserts are kept in every build type
 if(LMROOF_SANITIZE)
   target_compile_options(lmroof_flags INTERFACE
     -fsanitize=${LMROOF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

@@ -231,7 +231,7 @@ static double v_at(const struct attention *a, unsigned char *const *cache, uint6
 static void exact_weights(const struct attention *a, unsigned char *const *cache, uint64_t unit,
                           const float *q, uint64_t visible, double *weights)
 {
-    double largest = -INFINITY;
+    double largest = -(double)INFINITY;
     for (uint64_t token = 0; token < visible; token++) {
         double score = 0;
         for (unsigned d = 0; d < a->params.k_dim; d++) {

@@ -89,6 +89,9 @@ def decoder(arch, layers, d, heads, f, vocab, kv=None, k=None, v=None, tied=Fals
         if qk_norm == "head":
             m.norm(blk + "attn_q_norm", k)
             m.norm(blk + "attn_k_norm", k)
+        elif qk_norm == "each":
+            m.add(blk + "attn_q_norm.weight", k, heads)
+            m.add(blk + "attn_k_norm.weight", k, kv)
         elif qk_norm == "full":
             m.norm(blk + "attn_q_norm", heads * k)
             m.norm(blk + "attn_k_norm", kv * k)
@@ -129,9 +132,9 @@ def mixture(m, blk, d, f, experts, gated, single, bias, router_bias):
 
 
 def latent(layers, d, heads, f, vocab, q_rank, kv_rank, k_n, k_r, k_v, experts, used, f_e, shared,
-           dense, mtp=0, absorbed=True, **options):
+           dense, mtp=0, absorbed=True, arch="deepseek2", tied=False, **options):
     """DeepSeek-V2 and V3. absorbed: K and V parts of kv_b apart, with the *_mla keys."""
-    m = Model("deepseek2", **options)
+    m = Model(arch, **options)
     m.keys(block_count=layers + mtp, embedding_length=d, context_length=163840,
            feed_forward_length=f, attention__head_count=heads,
            attention__head_count_kv=1 if absorbed else heads,
@@ -180,7 +183,8 @@ def latent(layers, d, heads, f, vocab, q_rank, kv_rank, k_n, k_r, k_v, experts, 
             m.norm(blk + "nextn.hnorm", d)
             m.norm(blk + "nextn.shared_head_norm", d)
     m.norm("output_norm", d)
-    m.linear("output", vocab, d)
+    if not tied:
+        m.linear("output", vocab, d)
     return m
 
 
@@ -281,6 +285,46 @@ MODELS = {
         window=128, sinks=True, bias=QKV + ("attn_output", "exps"), router_bias=True,
         norms=("attn_norm", "post_attention_norm"), special={"exps.weight": "MXFP4"}),
         20914757184, 24576),
+    "command-r7b": (lambda: decoder(
+        "cohere2", 32, 4096, 32, 14336, 256000, kv=8, k=128, tied=True, norms=("attn_norm",),
+        rms=False, window=4096), 8028033024, 65536),
+    "command-r-plus": (lambda: decoder(
+        "command-r", 64, 12288, 96, 33792, 256000, kv=8, tied=True, norms=("attn_norm",),
+        rms=False, qk_norm="each"), 103810674688, 131072),
+    "chatglm3-6b": (lambda: decoder(
+        "chatglm", 28, 4096, 32, 13696, 65024, kv=2, fused_qkv=True, fused_gate=True,
+        bias=("attn_qkv",), extra={"rope__dimension_count": 64}), 6243584000, 14336),
+    "minicpm3-4b": (lambda: latent(62, 2560, 40, 6400, 73448, 768, 256, 64, 32, 64, 0, 0, 0, 0, 62,
+                                   absorbed=False, arch="minicpm3", tied=True), 4073875968, 17856),
+    "nemotron-mini-4b": (lambda: decoder(
+        "nemotron", 32, 3072, 24, 9216, 256000, kv=8, k=128,
+        extra={"rope__dimension_count": 64}, **LN), 4190509056, 65536),
+    "olmoe-1b-7b": (lambda: decoder("olmoe", 16, 2048, 16, 1024, 50304, qk_norm="full", experts=64,
+                                    used=8), 6919161856, 65536),
+    "falcon-40b": (lambda: decoder(
+        "falcon", 60, 8192, 128, 32768, 65024, kv=8, tied=True, fused_qkv=True,
+        norms=("attn_norm", "attn_norm_2"), **LN), 41303293952, 61440),
+    "llama-4-scout": (lambda: decoder(
+        "llama4", 48, 5120, 40, 16384, 202048, kv=8, k=128, experts=16, used=1, f_e=8192,
+        shared=8192, extra={"interleave_moe_layer_step": 1}), 107769861120, 98304),
+    "baichuan-13b": (lambda: decoder("baichuan", 40, 5120, 40, 13696, 64000), 13264901120, 409600),
+    "starcoder": (lambda: decoder(
+        "starcoder", 40, 6144, 48, 24576, 49152, kv=1, tied=True, fused_qkv=True, bias=ALL,
+        positions=8192, **LN), 15517456384, 10240),
+    "deepseek-moe-16b": (lambda: decoder(
+        "deepseek", 28, 2048, 16, 10944, 102400, experts=64, used=6, f_e=1408, shared=2816,
+        dense=1), 16375728128, 114688),
+    "qwen2-57b-a14b": (lambda: decoder(
+        "qwen2moe", 28, 3584, 28, 18944, 151936, kv=4, bias=QKV, experts=64, used=8, f_e=2560,
+        shared=20480, shared_gate=True), 57408658944, 28672),
+    "stablelm-2-12b": (lambda: decoder(
+        "stablelm", 40, 5120, 32, 13824, 100352, kv=8, norms=("attn_norm",),
+        norm_bias=True, rms=False, qk_norm="each", extra={"rope__dimension_count": 40}),
+        12143185920, 102400),
+    "deepseek-v2": (lambda: latent(60, 5120, 128, 12288, 102400, 1536, 512, 128, 64, 128, 160, 6,
+                                   1536, 2, 1), 235741434880, 34560),
+    "phi-4": (lambda: decoder("phi3", 40, 5120, 40, 17920, 100352, kv=10, fused_qkv=True,
+                              fused_gate=True), 14659507200, 102400),
     "internlm2-7b": (lambda: decoder("internlm2", 32, 4096, 32, 14336, 92544, kv=8), 7737708544,
                      65536),
 }
