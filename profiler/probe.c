@@ -83,6 +83,9 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
                     units_format_binary(left, machine->memory_available_bytes));
     }
     *bytes = *dram && outer > inner ? outer : inner;
+    if (options->sweep && machine->llc_total_bytes == 0) {
+        *bytes = machine->memory_available_bytes / 4; // nothing says where memory begins
+    }
     if (*bytes > most) {
         return status_error(STATUS_UNAVAILABLE,
                             "probe needs %s of memory; %s are available (four fifths of it may "

@@ -32,7 +32,7 @@ struct probe_size {
     double bytes_per_s;
 };
 
-enum { PROBE_SIZES_MAX = 128, PROBE_VARIANTS_MAX = 48 };
+enum { PROBE_SIZES_MAX = 128, PROBE_VARIANTS_MAX = 48, PROBE_PLATEAUS_MAX = 8 };
 
 /** A candidate of the DRAM load ceiling. */
 struct probe_variant {
@@ -44,6 +44,8 @@ struct probe_variant {
 struct probe_extras {
     struct probe_size sizes[PROBE_SIZES_MAX];
     size_t size_count;
+    struct probe_size plateaus[PROBE_PLATEAUS_MAX]; /**< of the sweep: where each ends, its rate */
+    size_t plateau_count;
     struct probe_variant variants[PROBE_VARIANTS_MAX]; /**< the printed set of `load` */
     size_t variant_count;
     uint64_t arena_bytes; /**< memory that was mapped and touched */
@@ -72,6 +74,12 @@ CHECKED struct status probe_measure(struct result_run *out, struct probe_extras 
 CHECKED struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *run,
                                         const struct machine *machine,
                                         const struct probe_options *options);
+
+/** Plateaus of a bandwidth curve over ascending sizes: runs of at least three points within 15 %
+ *  of their median, each at least 20 % below the one before. Writes where each ends and its
+ *  median rate; returns how many, at most max. Pure. */
+size_t probe_plateaus(struct probe_size *out, size_t max, const struct probe_size *sizes,
+                      size_t count);
 
 /** Thread count where the curve stops growing: the smallest with at least 95 % of the most, NaN
  *  if that is the last point (no knee was reached) or there are fewer than two. threads ascend.

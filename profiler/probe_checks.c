@@ -1,9 +1,15 @@
 // What the measured roofs say about each other.
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
+#include "roofline/units.h"
 
 #include <math.h>
 #include <string.h>
+
+static const char *rate_text(char *out, const struct reading *rate, const char *unit)
+{
+    return units_format_decimal(out, rate->value, unit);
+}
 
 static const struct result_bandwidth *find_load(const struct result_machine *machine,
                                                 const char *level, unsigned threads,
@@ -63,10 +69,14 @@ static void check_physics(struct result_run *run)
         const struct result_bandwidth *row = &run->machine.bandwidth[i];
         double most = 3 * 64 * hz * row->threads;
         if (strcmp(row->kernel, "load") == 0 && row->bytes_per_s.value > most) {
+            char rate[UNITS_TEXT];
+            char limit[UNITS_TEXT];
+            char clock[UNITS_TEXT];
             result_warn(run, "implausible", NULL,
-                        "%s load of %.3g B/s is more than %u cores can issue at %.3g Hz "
-                        "(%.3g B/s)",
-                        row->level, row->bytes_per_s.value, row->threads, hz, most);
+                        "%s load of %s is more than %u cores can issue at %s (%s)", row->level,
+                        rate_text(rate, &row->bytes_per_s, "B/s"), row->threads,
+                        units_format_decimal(clock, hz, "Hz"),
+                        units_format_decimal(limit, most, "B/s"));
         }
     }
 }
@@ -84,13 +94,14 @@ static void check_gemm(struct result_run *run)
             peak = same && fma->flop_per_s.value > peak ? fma->flop_per_s.value : peak;
         }
         if (peak > 0 && gemm->flop_per_s.value < 0.6 * peak) {
+            char rate[UNITS_TEXT];
             result_warn(run, "blas_slow",
                         "install a newer libopenblas0-openmp, or set OPENBLAS_CORETYPE to a core "
                         "that this CPU can run (SkylakeX, Zen, Haswell)",
-                        "%s reaches %.3g FLOP/s in %s, %.0f %% of the FMA peak: matrix products "
-                        "of prefill will run below what the CPU can do",
-                        gemm->backend, gemm->flop_per_s.value, gemm->class_,
-                        100 * gemm->flop_per_s.value / peak);
+                        "%s reaches %s in %s with %u threads, %.0f %% of the FMA peak: matrix "
+                        "products of prefill run below what the CPU can do",
+                        gemm->backend, rate_text(rate, &gemm->flop_per_s, "FLOP/s"), gemm->class_,
+                        gemm->threads, 100 * gemm->flop_per_s.value / peak);
         }
     }
 }

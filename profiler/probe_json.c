@@ -2,6 +2,7 @@
 
 #include "profiler/document_json.h"
 #include "profiler/topology_json.h"
+#include "roofline/units.h"
 
 static json_t *variants_json(const struct probe_extras *extras)
 {
@@ -15,13 +16,13 @@ static json_t *variants_json(const struct probe_extras *extras)
     return list;
 }
 
-static json_t *sizes_json(const struct probe_extras *extras)
+static json_t *sizes_json(const struct probe_size *sizes, size_t count, const char *key)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < extras->size_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         json_t *row = json_object();
-        json_put_count(row, "bytes", extras->sizes[i].bytes);
-        json_put_number(row, "bytes_per_s", extras->sizes[i].bytes_per_s);
+        json_put_count(row, key, sizes[i].bytes);
+        json_put_number(row, "bytes_per_s", sizes[i].bytes_per_s);
         (void)json_array_append_new(list, row);
     }
     return list;
@@ -51,7 +52,12 @@ static void put_extras(json_t *document, const struct probe_report *report)
     json_put_count(document, "memory_used_bytes", report->extras.arena_bytes);
     (void)json_object_set_new(document, "load_variants", variants_json(&report->extras));
     if (report->extras.size_count > 0) {
-        (void)json_object_set_new(document, "sweep", sizes_json(&report->extras));
+        const struct probe_extras *extras = &report->extras;
+        (void)json_object_set_new(document, "sweep",
+                                  sizes_json(extras->sizes, extras->size_count, "bytes"));
+        (void)json_object_set_new(
+            document, "sweep_levels",
+            sizes_json(extras->plateaus, extras->plateau_count, "largest_bytes"));
     }
     if (report->drift_count > 0) {
         (void)json_object_set_new(document, "drift", drifts_json(report));
@@ -69,6 +75,20 @@ struct status probe_write(const struct probe_report *report, const struct comman
     struct status status = document_write(document, context, path, to_stdout);
     json_decref(document);
     return status;
+}
+
+void probe_print_sweep(FILE *out, const struct probe_extras *extras)
+{
+    if (extras->plateau_count > 0) {
+        (void)fprintf(out, "\nLevels that the sweep found (bytes in total, repeated loads)\n");
+    }
+    for (size_t i = 0; i < extras->plateau_count; i++) {
+        char size[UNITS_TEXT];
+        char rate[UNITS_TEXT];
+        (void)fprintf(out, "  up to %-12s %s\n",
+                      units_format_binary(size, extras->plateaus[i].bytes),
+                      units_format_decimal(rate, extras->plateaus[i].bytes_per_s, "B/s"));
+    }
 }
 
 void probe_print_drift(FILE *out, const struct probe_drift *drifts, size_t count)

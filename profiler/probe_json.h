@@ -24,6 +24,9 @@ CHECKED struct status probe_write(const struct probe_report *report,
                                   const struct command_context *context, const char *path,
                                   bool to_stdout);
 
+/** The levels that a sweep found; nothing if there was none. */
+void probe_print_sweep(FILE *out, const struct probe_extras *extras);
+
 /** The comparison as a table; nothing if it is empty. */
 void probe_print_drift(FILE *out, const struct probe_drift *drifts, size_t count);
 

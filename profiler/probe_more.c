@@ -1,4 +1,4 @@
-// Beside the roofs of one team: GEMM, the curve over threads, the node matrix, the size sweep.
+// Beside the roofs of one team: GEMM and the curve over threads.
 #include "profiler/ceiling_gemm.h"
 #include "profiler/placement.h"
 #include "profiler/probe_session.h"
@@ -125,36 +125,5 @@ struct status probe_scaling(struct probe *probe)
                                                        "bandwidth, or there was only one",
                                                        "more cores would help a load from memory")
                                       : reading_plain(knee, ORIGIN_TIMED);
-    return status_ok();
-}
-
-// Sizes from 4 KiB per thread to the whole arena, four to the octave.
-struct status probe_sweep(struct probe *probe, struct probe_session *session)
-{
-    struct probe_extras *extras = probe->extras;
-    const struct stream_kernel *kernel = probe->kernels.streams[0];
-    double most = (double)probe->arena.bytes / session->threads;
-    if (extras->size_count > 0) {
-        return status_ok();
-    }
-    for (double size = 2 * STREAM_BLOCK; size <= most && extras->size_count < PROBE_SIZES_MAX;
-         size *= 1.1892) {
-        struct ceiling ceiling;
-        uint64_t total = (uint64_t)(size * session->threads);
-        TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe, probe->deadline)) {
-            break;
-        }
-        probe_progress(probe, "sweep");
-        // As a cache: the same bytes again and again, warm.
-        if (!status_is_ok(
-                ceiling_prepare_stream(&ceiling, session->ceilings, LEVEL_L3, kernel, total))) {
-            break;
-        }
-        struct reading rate;
-        ceiling_read(&rate, NULL, NULL, session->ceilings, &ceiling, 5);
-        extras->sizes[extras->size_count++] =
-            (struct probe_size){.bytes = ceiling.working_set_bytes, .bytes_per_s = rate.value};
-    }
     return status_ok();
 }

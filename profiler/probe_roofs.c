@@ -3,6 +3,7 @@
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 #include "profiler/uarch.h"
+#include "roofline/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -237,11 +238,15 @@ static void check_plateau(struct result_run *run, const struct probe_item *full,
     double ratio = full->per_s.value / plateau->per_s.value;
     if (ratio < 0.85) {
         const char *level = memory_level_name(full->ceiling.level);
+        char rates[2][UNITS_TEXT];
+        char sizes[2][UNITS_TEXT];
         result_warn(run, "no_plateau", "lmroof probe --sweep shows where the levels end",
-                    "%s load is not the same at two sizes (%.3g B/s with %.3g bytes, %.3g B/s with "
-                    "%.3g): this process's share of the %s is unknown",
-                    level, full->per_s.value, (double)full->ceiling.working_set_bytes,
-                    plateau->per_s.value, (double)plateau->ceiling.working_set_bytes, level);
+                    "%s load is not the same at two sizes (%s over %s, %s over %s): this process's "
+                    "share of the %s is unknown",
+                    level, units_format_decimal(rates[0], full->per_s.value, "B/s"),
+                    units_format_binary(sizes[0], full->ceiling.working_set_bytes),
+                    units_format_decimal(rates[1], plateau->per_s.value, "B/s"),
+                    units_format_binary(sizes[1], plateau->ceiling.working_set_bytes), level);
     }
 }
 

@@ -178,6 +178,7 @@ static struct status write_report(const struct command_context *context,
     }
     if (!input->json) {
         probe_print(context->out, &report->run);
+        probe_print_sweep(context->out, &report->extras);
         probe_print_drift(context->out, report->drifts, report->drift_count);
     }
     return status_ok();

@@ -79,6 +79,35 @@ static void knee(void **state)
     ASSERT_CLOSE(probe_knee(threads, falling, 4), 2, 1e-12);
 }
 
+static size_t curve(struct probe_size *out, const double *rates, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (struct probe_size){.bytes = (uint64_t)1024 << i, .bytes_per_s = rates[i]};
+    }
+    return count;
+}
+
+static void plateaus_of_a_curve(void **state)
+{
+    (void)state;
+    struct probe_size sizes[16];
+    struct probe_size found[PROBE_PLATEAUS_MAX];
+    // Two levels and memory, slopes between them, a wobble in the second.
+    const double rates[] = {100, 103, 98, 101, 60, 50, 51, 49, 43, 42, 44, 30, 10, 10, 9, 10};
+    size_t count = curve(sizes, rates, 16);
+    assert_int_equal(probe_plateaus(found, PROBE_PLATEAUS_MAX, sizes, count), 3);
+    assert_int_equal(found[0].bytes, 1024 << 3);
+    assert_int_equal(found[1].bytes, 1024 << 10);
+    assert_int_equal(found[2].bytes, 1024 << 15);
+    ASSERT_CLOSE(found[0].bytes_per_s, 100.5, 1e-9);
+    ASSERT_CLOSE(found[2].bytes_per_s, 10, 1e-9);
+    assert_int_equal(probe_plateaus(found, 1, sizes, count), 1);
+    assert_int_equal(probe_plateaus(found, PROBE_PLATEAUS_MAX, sizes, 2), 0);
+    const double slope[] = {100, 80, 60, 45, 33, 25};
+    count = curve(sizes, slope, 6);
+    assert_int_equal(probe_plateaus(found, PROBE_PLATEAUS_MAX, sizes, count), 0);
+}
+
 static void cores_before_siblings(void **state)
 {
     (void)state;
@@ -181,6 +210,7 @@ int main(void)
         cmocka_unit_test(memory_follows_the_caches),
         cmocka_unit_test(memory_that_is_not_there),
         cmocka_unit_test(knee),
+        cmocka_unit_test(plateaus_of_a_curve),
         cmocka_unit_test(cores_before_siblings),
         cmocka_unit_test(drift_needs_distance_and_disjoint_intervals),
         cmocka_unit_test(a_violated_order_is_reported),
