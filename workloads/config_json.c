@@ -69,12 +69,23 @@ static bool ends_with(const char *text, const char *end)
     return length >= n && strcmp(text + length - n, end) == 0;
 }
 
-// A head for classification or a bare body stores other matrices than a language model.
-static struct status check_architectures(struct config *config)
+// Classes that end so have a language model's head.
+static const char language_models[] = "ForCausalLM, LMHeadModel or LMHeadCustomModel";
+
+static bool is_language_model(const char *name, const char *family)
 {
-    static const char *const refused[] = {"ForSequenceClassification", "ForTokenClassification",
-                                          "ForQuestionAnswering",      "RewardModel",
-                                          "ForMultipleChoice",         "DoubleHeadsModel"};
+    bool conditional = strcmp(family, "gemma3_text") == 0 || strcmp(family, "llama4_text") == 0 ||
+                       strcmp(family, "chatglm") == 0;
+    return ends_with(name, "ForCausalLM") || ends_with(name, "LMHeadModel") ||
+           ends_with(name, "LMHeadCustomModel") ||
+           (conditional && ends_with(name, "ForConditionalGeneration")) ||
+           (strcmp(family, "chatglm") == 0 && ends_with(name, "ChatGLMModel"));
+}
+
+// A head for classification or a bare body stores other matrices than a language model. A body
+// whose head would be its embedding is the same weights.
+static struct status check_architectures(struct config *config, const struct family *family)
+{
     config_ignore(config, "architectures");
     const json_t *list = json_object_get(config->object, "architectures");
     if (list == NULL || json_is_null(list)) {
@@ -84,20 +95,22 @@ static struct status check_architectures(struct config *config)
     if (!json_is_array(list) || (name == NULL && json_array_size(list) > 0)) {
         return config_error(config, "architectures", "accepted a list of class names");
     }
-    for (size_t i = 0; name != NULL && i < sizeof refused / sizeof *refused; i++) {
-        if (ends_with(name, refused[i])) {
-            return config_error(config, "architectures",
-                                "found a class that ends in %s, accepted one with a language "
-                                "model's head (...ForCausalLM)",
-                                refused[i]);
-        }
+    bool tied = false;
+    TRY(config_bool(&tied, config, "tie_word_embeddings", family->tied));
+    if (name == NULL || is_language_model(name, family->model_types) ||
+        (tied && ends_with(name, "Model"))) {
+        return status_ok();
     }
-    return status_ok();
+    char printable[64];
+    config_printable(printable, sizeof printable, name);
+    return config_error(config, "architectures",
+                        "found '%s', accepted a class with a language model's head, ending in %s",
+                        printable, language_models);
 }
 
-static struct status refuse_variants(struct config *config)
+static struct status refuse_variants(struct config *config, const struct family *family)
 {
-    TRY(check_architectures(config));
+    TRY(check_architectures(config, family));
     TRY(config_expect_bool(config, "is_encoder_decoder", false, "only decoders are understood"));
     TRY(config_expect_bool(config, "add_cross_attention", false,
                            "cross-attention is not understood"));
@@ -112,6 +125,11 @@ static struct status read_dtype(enum dtype_id *out, struct model *model, struct 
     TRY(config_text(text, sizeof text, config, "torch_dtype"));
     TRY(config_text(newer, sizeof newer, config, "dtype"));
     const char *name = newer[0] != '\0' ? newer : text;
+    if (newer[0] != '\0' && text[0] != '\0' && dtype_find(newer) != dtype_find(text)) {
+        return config_error(config, "dtype",
+                            "found another type than in torch_dtype, which means "
+                            "the same");
+    }
     if (name[0] == '\0' || strcmp(name, "auto") == 0) {
         model_add_note(model, "dtype_assumed",
                        "the config names no torch_dtype: weights are taken as bf16");
@@ -170,8 +188,9 @@ static struct status choose_text(struct config **out, const struct family **fami
                             "found nothing, accepted the object of the "
                             "text model");
     }
-    config_ignore(*out, "model_type");
-    *family = family_find(strcmp(type, "gemma3") == 0 ? "gemma3_text" : "llama4_text");
+    const char *inner = strcmp(type, "gemma3") == 0 ? "gemma3_text" : "llama4_text";
+    *family = family_find(inner);
+    TRY(config_expect_text(*out, "model_type", inner));
     model_add_note(model, "text_only",
                    "the model also has parts that are no text decoder (vision); they are not "
                    "counted");
@@ -236,9 +255,9 @@ static struct status read_object(struct model *out, struct config *config)
     struct config *text = NULL;
     const struct family *family = NULL;
     TRY(choose_text(&text, &family, out, config));
-    TRY(refuse_variants(config));
+    TRY(refuse_variants(config, family));
     if (text != config) {
-        TRY(refuse_variants(text));
+        TRY(refuse_variants(text, family));
     }
     TRY(note_quantization(out, config));
     size_t length = strcspn(family->model_types, "|");

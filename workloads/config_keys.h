@@ -38,6 +38,10 @@ bool config_is_null(const struct config *config, const char *names);
 CHECKED struct status config_uint(uint64_t *out, struct config *config, const char *names,
                                   uint64_t default_value, uint64_t low, uint64_t high);
 
+/** The same for a key whose null means nothing to the reference class: refused. */
+CHECKED struct status config_uint_not_null(uint64_t *out, struct config *config, const char *names,
+                                           uint64_t default_value, uint64_t low, uint64_t high);
+
 /** true or false; null counts as false where the key is present, default_value if absent. */
 CHECKED struct status config_bool(bool *out, struct config *config, const char *name,
                                   bool default_value);

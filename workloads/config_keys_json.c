@@ -208,6 +208,13 @@ struct status config_uint(uint64_t *out, struct config *config, const char *name
     return read_uint(out, config, name, value, low, high);
 }
 
+struct status config_uint_not_null(uint64_t *out, struct config *config, const char *names,
+                                   uint64_t default_value, uint64_t low, uint64_t high)
+{
+    bool null = config_is_null(config, names);
+    return config_uint(out, config, names, null ? CONFIG_REQUIRED : default_value, low, high);
+}
+
 struct status config_bool(bool *out, struct config *config, const char *name, bool default_value)
 {
     mark_seen(config, name);

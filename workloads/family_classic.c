@@ -197,9 +197,9 @@ struct status adapt_chatglm(struct shape *shape, struct config *config)
     TRY(config_bool(&multi_query, config, "multi_query_attention", false));
     TRY(config_bool(&rms, config, "rmsnorm", true));
     TRY(config_bool(&final_norm, config, "post_layer_norm", true));
-    TRY(config_uint(&shape->head_dim, config, "kv_channels", 128, 1, MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&shape->head_dim, config, "kv_channels", 128, 1, MODEL_DIM_MAX));
     uint64_t groups = 0;
-    TRY(config_uint(&groups, config, "multi_query_group_num", 1, 1, shape->heads));
+    TRY(config_uint_not_null(&groups, config, "multi_query_group_num", 1, 1, shape->heads));
     shape->kv_heads = multi_query ? groups : shape->heads;
     shape->rope_dim = shape->head_dim / 2;
     shape->qkv_bias = qkv_bias || biases;

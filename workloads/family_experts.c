@@ -16,9 +16,9 @@ void adapt_route_all(struct shape *shape)
 static struct status read_experts(struct shape *shape, struct config *config, const char *count,
                                   uint64_t default_count, uint64_t default_used, uint64_t width)
 {
-    TRY(config_uint(&shape->experts, config, count, default_count, 1, EXPERTS_MAX));
-    TRY(config_uint(&shape->experts_used, config, "num_experts_per_tok|experts_per_token",
-                    default_used, 1, shape->experts));
+    TRY(config_uint_not_null(&shape->experts, config, count, default_count, 1, EXPERTS_MAX));
+    TRY(config_uint_not_null(&shape->experts_used, config, "num_experts_per_tok|experts_per_token",
+                             default_used, 1, shape->experts));
     shape->expert_width = width;
     adapt_route_all(shape);
     return status_ok();
@@ -71,7 +71,7 @@ static struct status qwen_routed(struct shape *shape, struct config *config)
     uint64_t step = 0;
     uint64_t dense[MODEL_LAYERS_MAX];
     size_t dense_count = 0;
-    TRY(config_uint(&step, config, "decoder_sparse_step", 1, 1, MODEL_LAYERS_MAX));
+    TRY(config_uint_not_null(&step, config, "decoder_sparse_step", 1, 1, MODEL_LAYERS_MAX));
     for (uint64_t i = 0; i < shape->layers; i++) {
         shape->routed[i] = (i + 1) % step == 0;
     }
@@ -90,10 +90,10 @@ static struct status qwen_routed(struct shape *shape, struct config *config)
 struct status adapt_qwen2_moe(struct shape *shape, struct config *config)
 {
     uint64_t width = 0;
-    TRY(config_uint(&width, config, "moe_intermediate_size", 1408, 1, MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&width, config, "moe_intermediate_size", 1408, 1, MODEL_DIM_MAX));
     TRY(read_experts(shape, config, "num_experts|num_local_experts", 60, 4, width));
-    TRY(config_uint(&shape->shared_width, config, "shared_expert_intermediate_size", 5632, 1,
-                    MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&shape->shared_width, config, "shared_expert_intermediate_size", 5632,
+                             1, MODEL_DIM_MAX));
     shape->shared_gate = true;
     TRY(qwen_routed(shape, config));
     return adapt_qwen2(shape, config);
@@ -102,7 +102,7 @@ struct status adapt_qwen2_moe(struct shape *shape, struct config *config)
 struct status adapt_qwen3_moe(struct shape *shape, struct config *config)
 {
     uint64_t width = 0;
-    TRY(config_uint(&width, config, "moe_intermediate_size", 768, 1, MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&width, config, "moe_intermediate_size", 768, 1, MODEL_DIM_MAX));
     TRY(read_experts(shape, config, "num_experts|num_local_experts", 128, 8, width));
     TRY(qwen_routed(shape, config));
     return adapt_qwen3(shape, config);
@@ -119,18 +119,19 @@ static struct status deepseek_experts(struct shape *shape, struct config *config
     config_ignore(config, "topk_method|scoring_func|seq_aux|n_group|topk_group");
     TRY(config_uint(&shape->experts, config, "n_routed_experts|num_local_experts",
                     defaults->experts, 1, EXPERTS_MAX));
-    TRY(config_uint(&shape->expert_width, config, "moe_intermediate_size", defaults->expert_width,
-                    1, MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&shape->expert_width, config, "moe_intermediate_size",
+                             defaults->expert_width, 1, MODEL_DIM_MAX));
     TRY(config_uint(&shared, config, "n_shared_experts", defaults->shared_width, 0, EXPERTS_MAX));
-    TRY(config_uint(&first, config, "first_k_dense_replace", defaults->dense_ffn, 0,
-                    MODEL_LAYERS_MAX));
-    TRY(config_uint(&step, config, "moe_layer_freq", 1, 1, MODEL_LAYERS_MAX));
+    TRY(config_uint_not_null(&first, config, "first_k_dense_replace", defaults->dense_ffn, 0,
+                             shape->layers));
+    TRY(config_uint_not_null(&step, config, "moe_layer_freq", 1, 1, MODEL_LAYERS_MAX));
     if (shape->experts == 0) {
         config_ignore(config, "num_experts_per_tok");
         return status_ok();
     }
     uint64_t used = defaults->experts_used > 0 ? defaults->experts_used : CONFIG_REQUIRED;
-    TRY(config_uint(&shape->experts_used, config, "num_experts_per_tok", used, 1, shape->experts));
+    TRY(config_uint_not_null(&shape->experts_used, config, "num_experts_per_tok", used, 1,
+                             shape->experts));
     shape->shared_width = shared * shape->expert_width;
     for (uint64_t i = first; i < shape->layers; i++) {
         shape->routed[i] = i % step == 0;
@@ -151,12 +152,14 @@ static struct status latent_attention(struct shape *shape, struct config *config
     bool direct = config_is_null(config, "q_lora_rank");
     TRY(config_uint(&shape->q_rank, config, "q_lora_rank", direct ? 0 : defaults->q_rank, 1,
                     MODEL_DIM_MAX));
-    TRY(config_uint(&shape->kv_rank, config, "kv_lora_rank", defaults->kv_rank, 1, MODEL_DIM_MAX));
-    TRY(config_uint(&shape->rope_dim, config, "qk_rope_head_dim", defaults->rope_dim, 1,
-                    MODEL_DIM_MAX));
-    TRY(config_uint(&shape->nope_dim, config, "qk_nope_head_dim", defaults->nope_dim, 1,
-                    MODEL_DIM_MAX));
-    return config_uint(&shape->v_dim, config, "v_head_dim", defaults->v_dim, 1, MODEL_DIM_MAX);
+    TRY(config_uint_not_null(&shape->kv_rank, config, "kv_lora_rank", defaults->kv_rank, 1,
+                             MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&shape->rope_dim, config, "qk_rope_head_dim", defaults->rope_dim, 1,
+                             MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&shape->nope_dim, config, "qk_nope_head_dim", defaults->nope_dim, 1,
+                             MODEL_DIM_MAX));
+    return config_uint_not_null(&shape->v_dim, config, "v_head_dim", defaults->v_dim, 1,
+                                MODEL_DIM_MAX);
 }
 
 static const struct shape deepseek_latent = {
@@ -176,13 +179,13 @@ struct status adapt_deepseek_v3(struct shape *shape, struct config *config)
     TRY(latent_attention(shape, config, &deepseek_latent));
     TRY(deepseek_experts(shape, config, &defaults));
     shape->router_bias = true; // e_score_correction_bias
-    return config_uint(&shape->mtp_layers, config, "num_nextn_predict_layers", 0, 0, 16);
+    return config_uint_not_null(&shape->mtp_layers, config, "num_nextn_predict_layers", 0, 0, 16);
 }
 
 struct status adapt_minicpm(struct shape *shape, struct config *config)
 {
     uint64_t experts = 0;
-    TRY(config_uint(&experts, config, "num_experts", 0, 0, EXPERTS_MAX));
+    TRY(config_uint_not_null(&experts, config, "num_experts", 0, 0, EXPERTS_MAX));
     if (experts == 0) {
         return status_ok();
     }
@@ -205,7 +208,7 @@ static struct status llama4_routed(struct shape *shape, struct config *config)
     uint64_t step = 0;
     uint64_t routed[MODEL_LAYERS_MAX];
     size_t count = 0;
-    TRY(config_uint(&step, config, "interleave_moe_layer_step", 1, 1, MODEL_LAYERS_MAX));
+    TRY(config_uint_not_null(&step, config, "interleave_moe_layer_step", 1, 1, MODEL_LAYERS_MAX));
     TRY(config_uint_list(routed, MODEL_LAYERS_MAX, &count, config, "moe_layers"));
     memset(shape->routed, 0, sizeof shape->routed);
     for (uint64_t i = step - 1; count == SIZE_MAX && i < shape->layers; i += step) {
@@ -233,7 +236,7 @@ static struct status llama4_chunks(struct shape *shape, struct config *config)
     shape->chunked = true;
     TRY(config_uint(&shape->window, config, "attention_chunk_size",
                     config_is_null(config, "attention_chunk_size") ? 0 : 8192, 1, UINT32_MAX));
-    TRY(config_uint(&interval, config, "no_rope_layer_interval", 4, 1, MODEL_LAYERS_MAX));
+    TRY(config_uint_not_null(&interval, config, "no_rope_layer_interval", 4, 1, MODEL_LAYERS_MAX));
     TRY(config_uint_list(rotary, MODEL_LAYERS_MAX, &count, config, "no_rope_layers"));
     bool given = count != SIZE_MAX && count > 0;
     if (given && count != shape->layers) {
@@ -254,9 +257,11 @@ struct status adapt_llama4(struct shape *shape, struct config *config)
     // use_qk_norm is a norm without weights.
     config_ignore(config, "use_qk_norm|attn_scale|floor_scale|attn_temperature_tuning|for_llm_"
                           "compressor");
-    TRY(config_uint(&shape->experts, config, "num_local_experts", 16, 1, EXPERTS_MAX));
-    TRY(config_uint(&shape->experts_used, config, "num_experts_per_tok", 1, 1, shape->experts));
-    TRY(config_uint(&shape->dense_ffn, config, "intermediate_size_mlp", 16384, 1, MODEL_DIM_MAX));
+    TRY(config_uint_not_null(&shape->experts, config, "num_local_experts", 16, 1, EXPERTS_MAX));
+    TRY(config_uint_not_null(&shape->experts_used, config, "num_experts_per_tok", 1, 1,
+                             shape->experts));
+    TRY(config_uint_not_null(&shape->dense_ffn, config, "intermediate_size_mlp", 16384, 1,
+                             MODEL_DIM_MAX));
     shape->expert_width = shape->ffn;
     shape->shared_width = shape->ffn;
     TRY(llama4_routed(shape, config));

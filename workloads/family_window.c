@@ -53,8 +53,8 @@ struct status adapt_window_pattern(struct shape *shape, struct config *config,
     bool listed = false;
     uint64_t period = 0;
     TRY(read_window(shape, config, default_window));
-    TRY(config_uint(&period, config, "sliding_window_pattern|_sliding_window_pattern",
-                    default_period, 1, MODEL_LAYERS_MAX));
+    TRY(config_uint_not_null(&period, config, "sliding_window_pattern|_sliding_window_pattern",
+                             default_period, 1, MODEL_LAYERS_MAX));
     TRY(adapt_layer_types(&listed, shape, config));
     for (uint64_t i = 0; !listed && i < shape->layers; i++) {
         shape->windowed[i] = shape->window > 0 && (i + 1) % period != 0;
@@ -87,7 +87,7 @@ static struct status qwen_window(struct shape *shape, struct config *config)
     uint64_t first = 0;
     TRY(config_bool(&used, config, "use_sliding_window", false));
     TRY(read_window(shape, config, 4096));
-    TRY(config_uint(&first, config, "max_window_layers", 28, 0, UINT32_MAX));
+    TRY(config_uint_not_null(&first, config, "max_window_layers", 28, 0, UINT32_MAX));
     if (!used) {
         window_none(shape);
     }

@@ -72,6 +72,13 @@ static const struct {
     {LLAMA "\"is_encoder_decoder\":true}", "is_encoder_decoder", "decoders", __LINE__},
     {LLAMA "\"architectures\":[\"LlamaForSequenceClassification\"]}", "architectures",
      "SequenceClassification", __LINE__},
+    {LLAMA "\"architectures\":[\"LlamaModel\"]}", "architectures", "LlamaModel", __LINE__},
+    {LLAMA "\"architectures\":[\"T5ForConditionalGeneration\"]}", "architectures", "T5", __LINE__},
+    {LLAMA "\"dtype\":\"float16\",\"torch_dtype\":\"bfloat16\"}", "dtype", "torch_dtype", __LINE__},
+    {"{\"model_type\":\"deepseek_v3\"," DIMS "\"kv_lora_rank\":null}", "kv_lora_rank", "null",
+     __LINE__},
+    {"{\"model_type\":\"gemma3\",\"text_config\":{\"model_type\":\"qwen2\"}}",
+     "text_config.model_type", "qwen2", __LINE__},
     {LLAMA "\"architectures\":\"LlamaForCausalLM\"}", "architectures", "list", __LINE__},
     {LLAMA "\"partial_rotary_factor\":2}", "partial_rotary_factor", "2", __LINE__},
     {"{\"model_type\":\"llama\",\"hidden_size\":64,\"num_hidden_layers\":2,"
