@@ -244,6 +244,9 @@ void model_explain(FILE *out, const struct model_answer *answer)
                       explain_number(one, layer), explain_number(text, block->layers * layer));
         layers += block->layers * layer;
     }
+    if (answer->model->block_count > 1) {
+        (void)fprintf(out, "\nAll layers      %s\n", explain_number(text, layers));
+    }
     explain_outside(out, answer->model);
     explain_sums(out, answer);
     explain_memory(out, answer);
