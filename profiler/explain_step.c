@@ -15,32 +15,36 @@ static void explain_title(FILE *out, const struct step *step)
                   request->context + request->prompt);
 }
 
-// "2 T K N" of one shape of an operator over its layers.
-static void explain_product(FILE *out, const struct step *step, enum model_operator op,
-                            const struct model_matrix *matrix, uint32_t layers, double used)
+// The product of every routed expert's matrix with the rows of the tokens that chose it.
+static void explain_expert(FILE *out, const struct step *step, const struct model_matrix *matrix,
+                           uint32_t layers, uint64_t used)
 {
     char numbers[160];
-    char name[40];
-    double rows = op == MODEL_OP_HEAD && matrix->role == MODEL_HEAD ? (double)step->head_rows
-                                                                    : (double)step->rows;
+    (void)snprintf(numbers, sizeof numbers,
+                   "%" PRIu32 " x 2 x %" PRIu64 " x %" PRIu64 " x %" PRIu64 " x %" PRIu64, layers,
+                   step->rows, used, matrix->k, matrix->n);
     double length = (double)matrix->k;
     double factor = step->request.exact ? 2 * length - 1 : 2 * length;
-    const char *formula = op == MODEL_OP_HEAD      ? "2 R K N, R rows that need logits"
-                          : op == MODEL_OP_EXPERTS ? "L 2 T e K N, e experts a token"
-                          : step->request.exact    ? "L T (2 K - 1) N"
-                                                   : "L 2 T K N";
-    (void)snprintf(name, sizeof name, "%s", model_role_name(matrix->role));
-    if (op == MODEL_OP_EXPERTS) {
-        (void)snprintf(numbers, sizeof numbers,
-                       "%" PRIu32 " x 2 x %.0f x %.0f x %" PRIu64 " x %" PRIu64, layers, rows, used,
-                       matrix->k, matrix->n);
-    } else {
-        (void)snprintf(numbers, sizeof numbers, "%" PRIu32 " x %s%.0f x %.0f x %" PRIu64, layers,
-                       step->request.exact ? "" : "2 x ", rows,
-                       step->request.exact ? factor : length, matrix->n);
-    }
-    double copies = op == MODEL_OP_EXPERTS ? used : matrix->count;
-    explain_line(out, name, formula, numbers, layers * rows * copies * factor * (double)matrix->n,
+    explain_line(out, model_role_name(matrix->role), "L 2 T e K N, e experts a token", numbers,
+                 layers * (double)step->rows * (double)used * factor * (double)matrix->n, "FLOP");
+}
+
+// "2 T K N" of one matrix over its layers; only the head has R rows instead of T.
+static void explain_product(FILE *out, const struct step *step, const struct model_matrix *matrix,
+                            uint32_t layers)
+{
+    char numbers[160];
+    bool head = matrix->role == MODEL_HEAD;
+    bool exact = step->request.exact;
+    uint64_t rows = head ? step->head_rows : step->rows;
+    uint64_t length = exact ? 2 * matrix->k - 1 : matrix->k;
+    (void)snprintf(numbers, sizeof numbers, "%" PRIu32 " x %s%" PRIu64 " x %" PRIu64 " x %" PRIu64,
+                   layers, exact ? "" : "2 x ", rows, length, matrix->n);
+    const char *formula = exact ? "L T (2 K - 1) N" : "L 2 T K N";
+    explain_line(out, model_role_name(matrix->role),
+                 head ? "2 R K N, R rows that need logits" : formula, numbers,
+                 layers * (double)rows * matrix->count * (exact ? 1 : 2) * (double)length *
+                     (double)matrix->n,
                  "FLOP");
 }
 
@@ -65,14 +69,17 @@ static void explain_products(FILE *out, const struct model *model, const struct 
                               model_role_name(matrix->role));
                 continue;
             }
-            explain_product(out, step, model_role_operator(matrix->role), matrix, block->layers,
-                            (double)block->mlp.experts_used);
+            if (model_role_operator(matrix->role) == MODEL_OP_EXPERTS) {
+                explain_expert(out, step, matrix, block->layers, block->mlp.experts_used);
+            } else {
+                explain_product(out, step, matrix, block->layers);
+            }
         }
     }
-    explain_product(out, step, MODEL_OP_HEAD, &model->head, 1, 0);
+    explain_product(out, step, &model->head, 1);
     for (size_t i = 0; i < 2; i++) {
         if (model->projections[i].count > 0) {
-            explain_product(out, step, MODEL_OP_HEAD, &model->projections[i], 1, 0);
+            explain_product(out, step, &model->projections[i], 1);
         }
     }
 }

@@ -263,10 +263,10 @@ static json_t *training_json(const struct model_answer *answer)
     json_put_number(object, "flop_full_square", training->flop_full_square);
     json_put_number(object, "flop_recomputed", training->flop_recomputed);
     static const char why[] = "devices, their peak or their utilisation not given";
-    static const char try_[] = "--devices N --peak FLOP_PER_S --mfu FRACTION";
+    static const char remedy[] = "--devices N --peak FLOP_PER_S --mfu FRACTION";
     if (isnan(training->days)) {
-        json_put_absent_because(object, "days", ABSENT_NOT_ASKED, why, try_);
-        json_put_absent_because(object, "days_recomputed", ABSENT_NOT_ASKED, why, try_);
+        json_put_absent_because(object, "days", ABSENT_NOT_ASKED, why, remedy);
+        json_put_absent_because(object, "days_recomputed", ABSENT_NOT_ASKED, why, remedy);
     } else {
         json_put_number(object, "days", training->days);
         json_put_number(object, "days_recomputed", training->days_recomputed);

@@ -5,42 +5,42 @@
 #include <stdio.h>
 #include <string.h>
 
-// Operator, name and shared input (model_role_input()) of each role.
+// Name, operator and shared input (model_role_input()) of each role.
 static const struct {
-    enum model_operator op;
     const char *name;
+    enum model_operator op;
     unsigned input;
 } roles[MODEL_ROLES] = {
-    [MODEL_Q] = {MODEL_OP_QKV, "q", 0},
-    [MODEL_K] = {MODEL_OP_QKV, "k", 0},
-    [MODEL_V] = {MODEL_OP_QKV, "v", 0},
-    [MODEL_QKV] = {MODEL_OP_QKV, "qkv", 0},
-    [MODEL_KV] = {MODEL_OP_QKV, "kv", 0},
-    [MODEL_Q_A] = {MODEL_OP_QKV, "q_a", 0},
-    [MODEL_Q_B] = {MODEL_OP_QKV, "q_b", 1},
-    [MODEL_KV_A] = {MODEL_OP_QKV, "kv_a", 0},
-    [MODEL_KV_B] = {MODEL_OP_QKV, "kv_b", 2},
-    [MODEL_K_B] = {MODEL_OP_QKV, "k_b", 2},
-    [MODEL_V_B] = {MODEL_OP_QKV, "v_b", 3},
-    [MODEL_ATTN_OUT] = {MODEL_OP_ATTN_OUT, "attn_out", 0},
-    [MODEL_GATE] = {MODEL_OP_GATE_UP, "gate", 0},
-    [MODEL_UP] = {MODEL_OP_GATE_UP, "up", 0},
-    [MODEL_GATE_UP_FUSED] = {MODEL_OP_GATE_UP, "gate_up", 0},
-    [MODEL_DOWN] = {MODEL_OP_DOWN, "down", 0},
-    [MODEL_ROUTER] = {MODEL_OP_ROUTER, "router", 0},
-    [MODEL_EXPERT_GATE] = {MODEL_OP_EXPERTS, "expert_gate", 0},
-    [MODEL_EXPERT_UP] = {MODEL_OP_EXPERTS, "expert_up", 0},
-    [MODEL_EXPERT_GATE_UP_FUSED] = {MODEL_OP_EXPERTS, "expert_gate_up", 0},
-    [MODEL_EXPERT_DOWN] = {MODEL_OP_EXPERTS, "expert_down", 1},
-    [MODEL_SHARED_GATE] = {MODEL_OP_GATE_UP, "shared_gate", 0},
-    [MODEL_SHARED_UP] = {MODEL_OP_GATE_UP, "shared_up", 0},
-    [MODEL_SHARED_DOWN] = {MODEL_OP_DOWN, "shared_down", 0},
-    [MODEL_SHARED_ROUTER] = {MODEL_OP_ROUTER, "shared_router", 0},
-    [MODEL_HEAD] = {MODEL_OP_HEAD, "head", 0},
-    [MODEL_PROJECT_IN] = {MODEL_OP_HEAD, "project_in", 1},
-    [MODEL_PROJECT_OUT] = {MODEL_OP_HEAD, "project_out", 2},
-    [MODEL_EMBEDDING] = {MODEL_OP_NORMS, "embedding", 0},
-    [MODEL_POSITIONS] = {MODEL_OP_NORMS, "positions", 0},
+    [MODEL_Q] = {"q", MODEL_OP_QKV, 0},
+    [MODEL_K] = {"k", MODEL_OP_QKV, 0},
+    [MODEL_V] = {"v", MODEL_OP_QKV, 0},
+    [MODEL_QKV] = {"qkv", MODEL_OP_QKV, 0},
+    [MODEL_KV] = {"kv", MODEL_OP_QKV, 0},
+    [MODEL_Q_A] = {"q_a", MODEL_OP_QKV, 0},
+    [MODEL_Q_B] = {"q_b", MODEL_OP_QKV, 1},
+    [MODEL_KV_A] = {"kv_a", MODEL_OP_QKV, 0},
+    [MODEL_KV_B] = {"kv_b", MODEL_OP_QKV, 2},
+    [MODEL_K_B] = {"k_b", MODEL_OP_QKV, 2},
+    [MODEL_V_B] = {"v_b", MODEL_OP_QKV, 3},
+    [MODEL_ATTN_OUT] = {"attn_out", MODEL_OP_ATTN_OUT, 0},
+    [MODEL_GATE] = {"gate", MODEL_OP_GATE_UP, 0},
+    [MODEL_UP] = {"up", MODEL_OP_GATE_UP, 0},
+    [MODEL_GATE_UP_FUSED] = {"gate_up", MODEL_OP_GATE_UP, 0},
+    [MODEL_DOWN] = {"down", MODEL_OP_DOWN, 0},
+    [MODEL_ROUTER] = {"router", MODEL_OP_ROUTER, 0},
+    [MODEL_EXPERT_GATE] = {"expert_gate", MODEL_OP_EXPERTS, 0},
+    [MODEL_EXPERT_UP] = {"expert_up", MODEL_OP_EXPERTS, 0},
+    [MODEL_EXPERT_GATE_UP_FUSED] = {"expert_gate_up", MODEL_OP_EXPERTS, 0},
+    [MODEL_EXPERT_DOWN] = {"expert_down", MODEL_OP_EXPERTS, 1},
+    [MODEL_SHARED_GATE] = {"shared_gate", MODEL_OP_GATE_UP, 0},
+    [MODEL_SHARED_UP] = {"shared_up", MODEL_OP_GATE_UP, 0},
+    [MODEL_SHARED_DOWN] = {"shared_down", MODEL_OP_DOWN, 0},
+    [MODEL_SHARED_ROUTER] = {"shared_router", MODEL_OP_ROUTER, 0},
+    [MODEL_HEAD] = {"head", MODEL_OP_HEAD, 0},
+    [MODEL_PROJECT_IN] = {"project_in", MODEL_OP_HEAD, 1},
+    [MODEL_PROJECT_OUT] = {"project_out", MODEL_OP_HEAD, 2},
+    [MODEL_EMBEDDING] = {"embedding", MODEL_OP_NORMS, 0},
+    [MODEL_POSITIONS] = {"positions", MODEL_OP_NORMS, 0},
 };
 
 static const char *const operator_names[MODEL_OPERATORS] = {

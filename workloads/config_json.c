@@ -4,7 +4,7 @@
 #include "workloads/config_tree_json.h"
 #include "workloads/families.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,6 +255,7 @@ static struct status read_object(struct model *out, struct config *config)
     struct config *text = NULL;
     const struct family *family = NULL;
     TRY(choose_text(&text, &family, out, config));
+    assert(family != NULL && text != NULL);
     TRY(refuse_variants(config, family));
     if (text != config) {
         TRY(refuse_variants(text, family));

@@ -14,7 +14,8 @@ void config_printable(char *out, size_t size, const char *text)
 {
     size_t i = 0;
     for (; text[i] != '\0' && i + 1 < size; i++) {
-        out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
+        bool plain = text[i] >= 0x20 && text[i] < 0x7f;
+        out[i] = (char)(plain ? text[i] : '?');
     }
     out[i] = '\0';
 }
@@ -342,7 +343,7 @@ struct status config_word_list(uint8_t *out, bool *present, size_t layers, struc
 struct status config_object(struct config **out, struct config *config, const char *name)
 {
     mark_seen(config, name);
-    const json_t *value = json_object_get(config->object, name);
+    json_t *value = json_object_get(config->object, name);
     *out = NULL;
     if (value == NULL || json_is_null(value)) {
         return status_ok();

@@ -10,9 +10,9 @@
 enum { CONFIG_SEEN_MAX = 192, CONFIG_CHILDREN_MAX = 4 };
 
 struct config {
-    const json_t *object; /**< borrowed */
-    const char *label;    /**< of the file; borrowed */
-    const char *path;     /**< "" or the key of the object this is; borrowed */
+    json_t *object;    /**< borrowed; never changed */
+    const char *label; /**< of the file; borrowed */
+    const char *path;  /**< "" or the key of the object this is; borrowed */
     bool nested;
     const char *seen[CONFIG_SEEN_MAX]; /**< names asked for, static strings, may be "a|b" */
     size_t seen_count;

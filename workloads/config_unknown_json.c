@@ -188,7 +188,7 @@ static bool repeats_known(const char *name, const json_t *value,
 struct status config_refuse_unknown(const struct config *config, const char *family,
                                     const struct config_synonym *synonyms, size_t count)
 {
-    json_t *object = (json_t *)(uintptr_t)config->object; // iterating changes nothing
+    json_t *object = config->object;
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);

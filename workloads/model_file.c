@@ -118,8 +118,9 @@ static bool is_later_shard(const char *name)
     if (of == NULL || of - name < 6) {
         return false;
     }
-    unsigned number = 0;
-    return sscanf(of - 6, "-%5u-of-", &number) == 1 && number > 1;
+    char *end = NULL;
+    unsigned long number = strtoul(of - 5, &end, 10);
+    return of[-6] == '-' && end == of && number > 1;
 }
 
 // The only .gguf of a directory, later shards not counted; "" if there is none.
