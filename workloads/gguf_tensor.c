@@ -128,13 +128,6 @@ static int compare_names(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-static int compare_offsets(const void *a, const void *b)
-{
-    const struct gguf_tensor *first = a;
-    const struct gguf_tensor *second = b;
-    return first->offset < second->offset ? -1 : first->offset > second->offset;
-}
-
 struct status gguf_sort_tensors(struct gguf_tensor *tensors, size_t count)
 {
     if (count > 1) {
@@ -150,9 +143,6 @@ struct status gguf_sort_tensors(struct gguf_tensor *tensors, size_t count)
 
 struct status gguf_check_layout(struct gguf *gguf)
 {
-    if (gguf->tensor_count > 1) {
-        qsort(gguf->tensors, gguf->tensor_count, sizeof *gguf->tensors, compare_offsets);
-    }
     uint64_t end = 0;
     for (size_t i = 0; i < gguf->tensor_count; i++) {
         const struct gguf_tensor *tensor = &gguf->tensors[i];

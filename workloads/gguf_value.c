@@ -56,14 +56,18 @@ static struct status not_a_bool(const char *key, uint64_t found)
 
 static struct status skip_bools(struct gguf *gguf, uint64_t count, const char *key)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t bit = 0;
-        if (!gguf_take_uint(&gguf->source, &bit, 1)) {
+    unsigned char bits[4096];
+    for (uint64_t done = 0; done < count;) {
+        size_t n = count - done < sizeof bits ? (size_t)(count - done) : sizeof bits;
+        if (!gguf_take(&gguf->source, bits, n)) {
             return read_error(gguf, key);
         }
-        if (bit > 1) {
-            return not_a_bool(key, bit);
+        for (size_t i = 0; i < n; i++) {
+            if (bits[i] > 1) {
+                return not_a_bool(key, bits[i]);
+            }
         }
+        done += n;
     }
     return status_ok();
 }

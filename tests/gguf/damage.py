@@ -57,6 +57,13 @@ def set_tensor(name, index, value, again=False):
     return change
 
 
+def swap_offsets(first, second):
+    def change(file):
+        a, b = tensor(file, first), tensor(file, second)
+        a[3], b[3] = b[3], a[3]
+    return change
+
+
 def drop_tensor(name):
     def change(file):
         file.tensors.remove(tensor(file, name))
@@ -194,6 +201,7 @@ def tensor_cases():
     yield "norm-short", set_tensor("blk.0.attn_norm.weight", 1, [63], True), "attn_norm"
     yield "offset-misaligned", set_tensor(Q, 3, 5121), Q
     yield "offset-overlap", set_tensor("output.weight", 3, 0), "offset"
+    yield "offset-swapped", swap_offsets("blk.0.ffn_gate.weight", "blk.0.ffn_up.weight"), "ffn_gate"
     yield "offset-gap", set_tensor("output.weight", 3, 2**20), "output.weight"
     yield "offset-outside", set_tensor("output.weight", 3, 2**40), "output.weight"
     yield "offset-2-63", set_tensor("output.weight", 3, BIG), "output.weight"
