@@ -243,7 +243,7 @@ static struct status value_from_json(void *object, const json_t *parent, json_t 
 static void set_absent(void *object, const struct field *field)
 {
     if (field->kind == FIELD_NUMBER) {
-        *(double *)at(object, field->offset) = NAN;
+        *(double *)at(object, field->offset) = (double)NAN;
     } else if (field->kind == FIELD_OBJECT) {
         for (const struct field *member = field->fields; member->key != NULL; member++) {
             set_absent(object, member);

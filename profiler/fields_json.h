@@ -39,6 +39,12 @@ void text_copy(char *out, size_t size, const char *text);
 CHECKED struct status text_from_json(char *out, size_t size, const json_t *value,
                                      const struct json_place *place);
 
+/** to_json and from_json of a point's counters: {metric: a measured object with scope, source,
+ *  events, running_fraction}. */
+void counters_to_json(json_t *out, const char *key, const void *point);
+CHECKED struct status counters_from_json(void *point, json_t *value,
+                                         const struct json_place *place);
+
 /** INVALID: "FILE: points[3].dtype: found X, accepted Y". value may be NULL: missing. */
 CHECKED struct status json_place_error(const struct json_place *place, const json_t *value,
                                        const char *accepted);

@@ -162,23 +162,29 @@ static void add_to_column(struct column *columns, size_t *count, const struct pl
     }
 }
 
-// Nearer than a text is wide and high, as parts of the axes.
+// Nearer than a text is wide and high, as parts of the axes, to another note; than half of it to a
+// point.
 static bool hides_another(const struct plot *plot, const struct plot_note *note)
 {
     double wide = 0.085 * log(plot->x.high / plot->x.low);
     double high = 0.035 * log(plot->y.high / plot->y.low);
+    bool hides = false;
     for (size_t i = 0; i < plot->note_count; i++) {
         const struct plot_note *other = &plot->notes[i];
-        if (fabs(log(other->x / note->x)) < wide && fabs(log(other->y / note->y)) < high) {
-            return true;
-        }
+        hides =
+            hides || (fabs(log(other->x / note->x)) < wide && fabs(log(other->y / note->y)) < high);
     }
-    return false;
+    for (size_t i = 0; i < plot->point_count; i++) {
+        const struct plot_point *point = &plot->points[i];
+        hides = hides || (fabs(log(point->x / note->x)) < wide / 2 &&
+                          fabs(log(point->y / note->y)) < high * 0.75);
+    }
+    return hides;
 }
 
 static void add_note(struct plot *plot, struct plot_note note)
 {
-    for (int tries = 0; tries < 3 && note.y > plot->y.low * 1.1; tries++, note.y /= 1.22) {
+    for (int tries = 0; tries < 6 && note.y > plot->y.low * 1.1; tries++, note.y /= 1.22) {
         if (!hides_another(plot, &note)) {
             plot->notes[plot->note_count++] = note;
             return;

@@ -31,9 +31,9 @@ static void include(double *low, double *high, double from, double to)
 // Every point, every corner of roofs and some room beside them.
 static void set_ranges(struct plot *plot, size_t run_count)
 {
-    double x_low = INFINITY;
+    double x_low = (double)INFINITY;
     double x_high = 0;
-    double y_low = INFINITY;
+    double y_low = (double)INFINITY;
     double y_high = 0;
     for (size_t i = 0; i < plot->point_count; i++) {
         const struct plot_point *point = &plot->points[i];

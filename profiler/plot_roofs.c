@@ -118,7 +118,7 @@ struct status plot_add_roofs(struct plot *plot, const struct result_run *runs, s
 // Highest (or lowest) rate of a role in a run; NaN if it has none.
 double plot_extreme_rate(const struct plot *plot, unsigned run, enum plot_role role, bool highest)
 {
-    double found = NAN;
+    double found = (double)NAN;
     for (size_t i = 0; i < plot->roof_count; i++) {
         const struct plot_roof *roof = &plot->roofs[i];
         if (roof->run == run && roof->role == role) {

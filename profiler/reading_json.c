@@ -145,7 +145,7 @@ static struct status ci95_from_json(struct reading *out, const json_t *value,
                                     const struct json_place *place)
 {
     const json_t *pair = json_object_get(value, "ci95");
-    out->ci95_low = out->ci95_high = NAN;
+    out->ci95_low = out->ci95_high = (double)NAN;
     if (pair == NULL || json_is_null(pair)) {
         return status_ok();
     }

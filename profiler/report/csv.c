@@ -89,7 +89,8 @@ static void write_counter_titles(FILE *out)
 
 static void write_counter(FILE *out, const struct result_point *point, const char *metric)
 {
-    static const struct result_counter none = {.running_fraction = NAN, .background_fraction = NAN};
+    static const struct result_counter none = {.running_fraction = (double)NAN,
+                                               .background_fraction = (double)NAN};
     const struct result_counter *counter = &none;
     for (size_t i = 0; i < point->counter_count; i++) {
         counter = strcmp(point->counters[i].metric, metric) == 0 ? &point->counters[i] : counter;

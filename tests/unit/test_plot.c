@@ -23,16 +23,18 @@ static struct result_point point(const char *operator_, double intensity, double
 
 // 10 GB/s from memory, 100 GB/s from L1; 200 GFLOP/s in f32, two classes of bf16, one of int8.
 static const struct result_bandwidth bandwidth[] = {
-    {.level = "DRAM", .kernel = "load", .bytes_per_s = {ORIGIN_TIMED, 10e9}},
-    {.level = "DRAM", .kernel = "load", .bytes_per_s = {ORIGIN_TIMED, 6e9}}, // fewer threads
-    {.level = "DRAM", .kernel = "store_nt", .bytes_per_s = {ORIGIN_TIMED, 90e9}},
-    {.level = "L1", .kernel = "load", .bytes_per_s = {ORIGIN_TIMED, 100e9}},
-    {.level = "L2", .kernel = "load", .bytes_per_s = {ORIGIN_ABSENT}}};
+    {.level = "DRAM", .kernel = "load", .bytes_per_s = {.origin = ORIGIN_TIMED, .value = 10e9}},
+    {.level = "DRAM",
+     .kernel = "load",
+     .bytes_per_s = {.origin = ORIGIN_TIMED, .value = 6e9}}, // fewer threads
+    {.level = "DRAM", .kernel = "store_nt", .bytes_per_s = {.origin = ORIGIN_TIMED, .value = 90e9}},
+    {.level = "L1", .kernel = "load", .bytes_per_s = {.origin = ORIGIN_TIMED, .value = 100e9}},
+    {.level = "L2", .kernel = "load", .bytes_per_s = {.origin = ORIGIN_ABSENT}}};
 static const struct result_compute compute[] = {
-    {.dtype = "f32", .kind = "fma", .flop_per_s = {ORIGIN_TIMED, 200e9}},
-    {.dtype = "bf16", .kind = "fma", .flop_per_s = {ORIGIN_TIMED, 150e9}},
-    {.dtype = "bf16", .kind = "fma", .flop_per_s = {ORIGIN_TIMED, 250e9}},
-    {.dtype = "int8", .kind = "fma", .flop_per_s = {ORIGIN_TIMED, 900e9}}};
+    {.dtype = "f32", .kind = "fma", .flop_per_s = {.origin = ORIGIN_TIMED, .value = 200e9}},
+    {.dtype = "bf16", .kind = "fma", .flop_per_s = {.origin = ORIGIN_TIMED, .value = 150e9}},
+    {.dtype = "bf16", .kind = "fma", .flop_per_s = {.origin = ORIGIN_TIMED, .value = 250e9}},
+    {.dtype = "int8", .kind = "fma", .flop_per_s = {.origin = ORIGIN_TIMED, .value = 900e9}}};
 
 static struct result_run run_of(struct result_point *points, size_t count)
 {
@@ -51,8 +53,9 @@ static const struct plot_roof *find_roof(const struct plot *plot, const char *la
             return &plot->roofs[i];
         }
     }
+    static const struct plot_roof none = {.label = ""};
     fail_msg("no roof '%s'", label);
-    return NULL;
+    return &none;
 }
 
 static void roofs_are_the_best_of_their_kind(void **state)
@@ -82,9 +85,9 @@ static void roofs_are_the_best_of_their_kind(void **state)
 static void every_point_is_inside_or_counted(void **state)
 {
     (void)state;
-    struct result_point points[] = {point("qkv", 1e-3, 1e3),   point("down", 5e4, 180e9),
-                                    point("head", 0, 1e9),     point("norms", 1, 0),
-                                    point("router", NAN, 1e9), point("unheard_of", 1, 2e9)};
+    struct result_point points[] = {
+        point("qkv", 1e-3, 1e3), point("down", 5e4, 180e9),         point("head", 0, 1e9),
+        point("norms", 1, 0),    point("router", (double)NAN, 1e9), point("unheard_of", 1, 2e9)};
     struct result_point absent = point("experts", 1, 1);
     absent.flop_per_s = reading_absent(ABSENT_FAILED, "x", NULL);
     points[3] = absent;
@@ -107,7 +110,7 @@ static void every_point_is_inside_or_counted(void **state)
 static void hollow_below_95_percent(void **state)
 {
     (void)state;
-    static const double fractions[] = {0.5, 0.94, 0.96, 1, NAN};
+    static const double fractions[] = {0.5, 0.94, 0.96, 1, (double)NAN};
     static const bool want[] = {true, true, false, false, false};
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
         struct result_point points[] = {point("qkv", 1, 9e9)};

@@ -143,10 +143,11 @@ static void assert_nulls_explained(json_t *value)
 static void nothing_measured_is_null_with_a_reason(void **state)
 {
     (void)state;
-    struct result_point point = {.time_share_fraction = NAN, .max_relative_error = INFINITY};
+    struct result_point point = {.time_share_fraction = (double)NAN,
+                                 .max_relative_error = (double)INFINITY};
     (void)snprintf(point.id, sizeof point.id, "bad \xff\xfe text");
     point.seconds = reading_absent(ABSENT_FAILED, "differs from its reference", NULL);
-    point.flop_per_s = reading_plain(NAN, ORIGIN_TIMED);
+    point.flop_per_s = reading_plain((double)NAN, ORIGIN_TIMED);
     struct result_compute compute = {.dtype = "f32"};
     struct result_run run = {
         .points = &point, .point_count = 1, .machine = {.compute = &compute, .compute_count = 1}};
