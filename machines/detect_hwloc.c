@@ -158,9 +158,9 @@ static struct status fill_caches(struct machine *out, hwloc_topology_t topology,
         HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2ICACHE, HWLOC_OBJ_L3ICACHE};
     bool llc_told = true;
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-        unsigned count = count_of(topology, types[t]);
-        for (unsigned i = 0; i < count; i++) {
-            TRY(add_cache(out, &llc_told, hwloc_get_obj_by_type(topology, types[t], i), usable));
+        for (hwloc_obj_t cache = hwloc_get_next_obj_by_type(topology, types[t], NULL);
+             cache != NULL; cache = hwloc_get_next_obj_by_type(topology, types[t], cache)) {
+            TRY(add_cache(out, &llc_told, cache, usable));
         }
     }
     if (!llc_told) {
@@ -189,8 +189,9 @@ static unsigned node_pus(hwloc_obj_t node, hwloc_topology_t topology, const char
 
 static void fill_nodes(struct machine *out, hwloc_topology_t topology, const char *root)
 {
-    for (unsigned i = 0; i < out->numa_nodes; i++) {
-        hwloc_obj_t node = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
+    hwloc_obj_t node = NULL;
+    while (out->node_count < out->numa_nodes &&
+           (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != NULL) {
         struct machine_node *to = &out->nodes[out->node_count++];
         to->os_index = node->os_index;
         to->bytes = node->attr->numanode.local_memory;
@@ -296,8 +297,8 @@ static struct status fill_usable(struct machine *out, hwloc_topology_t topology,
     if (out->usable == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for %u cpus", out->pus);
     }
-    for (unsigned i = 0; i < out->pus; i++) {
-        hwloc_obj_t pu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, i);
+    for (hwloc_obj_t pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, NULL); pu != NULL;
+         pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)) {
         if (!hwloc_bitmap_isset(usable, pu->os_index)) {
             continue;
         }
@@ -306,7 +307,7 @@ static struct status fill_usable(struct machine *out, hwloc_topology_t topology,
         struct machine_cpu *cpu = &out->usable[out->usable_count++];
         int kind = hwloc_cpukinds_get_by_cpuset(topology, pu->cpuset, 0);
         cpu->os_index = pu->os_index;
-        cpu->core = ancestor_index(topology, pu, HWLOC_OBJ_CORE, i);
+        cpu->core = ancestor_index(topology, pu, HWLOC_OBJ_CORE, pu->logical_index);
         cpu->package = ancestor_index(topology, pu, HWLOC_OBJ_PACKAGE, 0);
         cpu->node = nearest_node(topology, pu);
         cpu->kind = kind > 0 && kind < MACHINE_KINDS_MAX ? (unsigned)kind : 0;

@@ -245,11 +245,21 @@ void interference_between(struct interference_signs *out, const struct interfere
     }
 }
 
-uint64_t interference_thread_switches(void)
+static uint64_t switches_of(int who)
 {
     struct rusage usage = {0};
-    int error = getrusage(RUSAGE_THREAD, &usage);
+    int error = getrusage(who, &usage);
     return error == 0 && usage.ru_nivcsw > 0 ? (uint64_t)usage.ru_nivcsw : 0;
+}
+
+uint64_t interference_thread_switches(void)
+{
+    return switches_of(RUSAGE_THREAD);
+}
+
+uint64_t interference_process_switches(void)
+{
+    return switches_of(RUSAGE_SELF);
 }
 
 bool interference_disturbed(const struct interference_signs *signs)

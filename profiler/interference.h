@@ -65,6 +65,9 @@ void interference_between(struct interference_signs *out, const struct interfere
  *  each worker reads it before and after and stores the difference. */
 uint64_t interference_thread_switches(void);
 
+/** The same of all threads of this process, for work that brings its own threads. */
+uint64_t interference_process_switches(void);
+
 /** True if a known sign says that the interval was disturbed: any steal, any throttling, or any
  *  involuntary switch. The load average includes ourselves and is no sign by itself. */
 bool interference_disturbed(const struct interference_signs *signs);

@@ -182,7 +182,7 @@ static void report_unsteady(struct result_run *run, const struct probe_item *ite
     if (item->disturbed > 0 || width > 0.10) {
         result_warn(run, "unsteady", "repeat it on a quiet machine",
                     "%s %s: 95 %% interval is %.0f %% wide; %u of %zu samples had involuntary "
-                    "switches or stolen time",
+                    "switches, stolen or throttled time",
                     what, which, 100 * width, item->disturbed, item->per_s.n);
     }
 }

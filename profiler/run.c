@@ -243,10 +243,13 @@ static struct status execute(struct run *r)
     status = measure_all(r);
     end_progress(r);
     if (r->disturbed_points > 0) {
+        char seen[96];
+        const struct interference_signs signs = team_signs(r->session.team);
         result_warn(r->out, "disturbed", "measure on a quiet machine",
-                    "%u of %zu points have rounds during which other work took the CPUs "
-                    "(involuntary context switches): their figures are too low",
-                    r->disturbed_points, r->out->point_count);
+                    "%u of %zu points have too few rounds without other work on the CPUs (in all "
+                    "samples: %s): their figures are too low",
+                    r->disturbed_points, r->out->point_count,
+                    interference_describe(seen, sizeof seen, &signs));
     }
     run_summary(r->out, &r->model, &r->session, r->request);
     r->out->complete = status.code == STATUS_OK || status.code == STATUS_MISMATCH;

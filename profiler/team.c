@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 struct team {
     unsigned threads;
@@ -17,6 +16,8 @@ struct team {
     cpu_set_t *inherited; // affinity of the first thread before the team
     size_t set_bytes;
     int set_cpus;
+    struct interference *meter;
+    struct interference_signs signs; // summed over the samples
 };
 
 static bool bind_to(const struct team *team, unsigned cpu)
@@ -73,7 +74,7 @@ static struct status team_setup(struct team *team, const unsigned *cpus, unsigne
                             "or OMP_THREAD_LIMIT forbids it",
                             threads, cpus[0], highest);
     }
-    return status_ok();
+    return interference_open(&team->meter, "", cpus, threads);
 }
 
 struct status team_create(struct team **out, const unsigned *cpus, unsigned threads)
@@ -104,6 +105,7 @@ void team_destroy(struct team *team)
         (void)sched_setaffinity(0, team->set_bytes, team->inherited);
         CPU_FREE(team->inherited);
     }
+    interference_close(team->meter);
     free(team->cpus);
     free(team);
 }
@@ -118,6 +120,11 @@ unsigned team_cpu(const struct team *team, unsigned thread)
     return team->cpus[thread];
 }
 
+struct interference_signs team_signs(const struct team *team)
+{
+    return team->signs;
+}
+
 void team_run(struct team *team, struct team_body body)
 {
 #pragma omp parallel num_threads((int)team->threads)
@@ -128,18 +135,32 @@ void team_run(struct team *team, struct team_body body)
     }
 }
 
-static long thread_involuntary_switches(void)
+// An unknown part leaves the sum of the known ones.
+static void add_signs(struct interference_signs *sum, const struct interference_signs *part)
 {
-    struct rusage usage;
-    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+    sum->elapsed_seconds += part->elapsed_seconds;
+    sum->steal_seconds += part->steal_seconds > 0 ? part->steal_seconds : 0;
+    sum->throttled_count += part->throttled_count > 0 ? part->throttled_count : 0;
+    sum->involuntary_switches += part->involuntary_switches;
+    sum->load_average = part->load_average;
+    sum->runnable = part->runnable;
 }
 
-static void finish_sample(struct team_sample *out, double seconds, long switches)
+// Reading the signs takes some microseconds: always outside the clock's two readings.
+static void finish_sample(struct team_sample *out, struct team *team, double seconds,
+                          uint64_t switches, const struct interference_mark *before)
 {
+    struct interference_mark after;
+    interference_mark(&after, team->meter);
+    interference_between(&out->signs, team->meter, before, &after);
+    out->signs.involuntary_switches = (double)switches;
     out->seconds = seconds;
-    out->involuntary_switches = switches;
-    out->steal_fraction = (double)NAN;
-    out->disturbed = switches > 0;
+    double cpu_seconds = out->signs.elapsed_seconds * team->threads;
+    out->steal_fraction = isnan(out->signs.steal_seconds)
+                              ? (double)NAN
+                              : fmin(out->signs.steal_seconds / cpu_seconds, 1);
+    out->disturbed = interference_disturbed(&out->signs);
+    add_signs(&team->signs, &out->signs);
 }
 
 static void time_region(struct team_sample *out, struct team *team, struct team_body body,
@@ -147,12 +168,14 @@ static void time_region(struct team_sample *out, struct team *team, struct team_
 {
     double begin = 0;
     double end = 0;
-    long switches = 0;
+    uint64_t switches = 0;
+    struct interference_mark before;
+    interference_mark(&before, team->meter);
 #pragma omp parallel num_threads((int)team->threads) reduction(+ : switches)
     {
         unsigned thread = (unsigned)omp_get_thread_num();
         (void)bind_to(team, team->cpus[thread]);
-        switches = -thread_involuntary_switches();
+        uint64_t switches_before = interference_thread_switches();
 #pragma omp barrier
         if (thread == 0) {
             begin = clock_seconds();
@@ -171,9 +194,9 @@ static void time_region(struct team_sample *out, struct team *team, struct team_
         if (thread == 0) {
             end = clock_seconds();
         }
-        switches += thread_involuntary_switches();
+        switches += interference_thread_switches() - switches_before;
     }
-    finish_sample(out, (end - begin) / (double)repeats, switches);
+    finish_sample(out, team, (end - begin) / (double)repeats, switches, &before);
 }
 
 void team_time(struct team_sample *out, struct team *team, struct team_body body)
@@ -190,13 +213,15 @@ void team_time_probed(struct team_sample *out, struct team *team, struct team_bo
 void team_time_call(struct team_sample *out, struct team *team, void (*call)(void *context),
                     void *context)
 {
+    struct interference_mark before;
     (void)bind_all(team);
-    long switches = -thread_involuntary_switches();
+    interference_mark(&before, team->meter);
+    uint64_t switches = interference_process_switches();
     double begin = clock_seconds();
     call(context);
     double end = clock_seconds();
-    switches += thread_involuntary_switches();
-    finish_sample(out, end - begin, switches);
+    switches = interference_process_switches() - switches;
+    finish_sample(out, team, end - begin, switches, &before);
 }
 
 void team_time_repeated(struct team_sample *out, unsigned long *repeats, struct team *team,

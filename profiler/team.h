@@ -5,6 +5,7 @@
  *  pool, so that a BLAS built on OpenMP runs on the same bound threads. One team measures at a
  *  time; create, use and destroy it from the program's first thread. */
 
+#include "profiler/interference.h"
 #include "roofline/status.h"
 
 #include <stdbool.h>
@@ -29,10 +30,12 @@ struct team_probe {
 
 /** One timed execution of a body. */
 struct team_sample {
-    double seconds;            /**< all threads ready until the slowest is done */
-    long involuntary_switches; /**< of the team's threads during the work; -1 unknown */
-    double steal_fraction;     /**< stolen by the hypervisor from the team's cpus; NaN unknown */
-    bool disturbed;            /**< an external sign was seen: not to be used for a roof */
+    double seconds; /**< all threads ready until the slowest is done */
+    /** External signs on the team's cpus and threads, from just before to just after the timed
+     *  part. */
+    struct interference_signs signs;
+    double steal_fraction; /**< of the cpus' time, stolen by the hypervisor; NaN unknown */
+    bool disturbed;        /**< a known sign was seen: not to be used for a roof */
 };
 
 /** A team of threads, thread i bound to cpus[i] (OS index). The array is copied. Errors:
@@ -48,6 +51,10 @@ unsigned team_threads(const struct team *team);
 /** OS index of the cpu that a thread is bound to. */
 unsigned team_cpu(const struct team *team, unsigned thread);
 
+/** What disturbed the team's samples since it was created, summed over them: in words through
+ *  interference_describe(). */
+struct interference_signs team_signs(const struct team *team);
+
 /** Runs body once in all threads, untimed. */
 void team_run(struct team *team, struct team_body body);
 
@@ -61,7 +68,8 @@ void team_time_probed(struct team_sample *out, struct team *team, struct team_bo
                       struct team_probe probe);
 
 /** As team_time() for work that brings its own threads (a BLAS call made by the first thread):
- *  call is run once by the first thread outside any parallel region. */
+ *  call is run once by the first thread outside any parallel region. Involuntary switches are
+ *  those of the whole process. */
 void team_time_call(struct team_sample *out, struct team *team, void (*call)(void *context),
                     void *context);
 
