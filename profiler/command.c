@@ -1,5 +1,6 @@
 #include "profiler/command.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *command_version(void)
@@ -71,6 +72,8 @@ struct status command_parse(bool *done, const struct command_context *context,
     (void)snprintf(name, sizeof name, "lmroof %s", argv[0]);
     *done = asks_for_help(argc, argv);
     if (*done) {
+        // No note on the arguments of short options, unless the user chose a form.
+        (void)setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
         argp_help(argp, context->out, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, name);
         return status_ok();
     }

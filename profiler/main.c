@@ -33,19 +33,24 @@ static void catch_signals(void)
 
 static void print_help(FILE *out)
 {
-    (void)fprintf(out, "Usage: lmroof [COMMAND] [OPTION...]\n"
-                       "Roofline profiler for language-model inference on CPUs.\n\n"
-                       "Without a command: measures this machine and a model's decode and "
-                       "prefill, and shows\nwhere they stand under the roofline.\n\nCommands:\n");
+    (void)fputs("Usage: lmroof [COMMAND] [OPTION...]\n"
+                "Roofline profiler for language-model inference on CPUs.\n\n"
+                "Without a command: measures this machine and the operators of llama-3.2-1b "
+                "(decode at\nbatches 1 to 64, prefill, f32 and bf16) within 90 seconds, shows "
+                "where they stand under\nthe roofline, and writes lmroof-report.html into the "
+                "current folder.\n\nCommands:\n",
+                out);
     for (size_t i = 0; commands[i] != NULL; i++) {
         if (commands[i]->summary != NULL) {
             (void)fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
         }
     }
-    (void)fprintf(out,
-                  "\n  --help, --version\n\n'lmroof COMMAND --help' explains each. Exit status: "
-                  "0 done, 1 the machine could not,\n2 bad usage or input, 3 refuted, 4 cannot "
-                  "tell, 5 a check failed, 128+n ended by signal.\n");
+    (void)fputs("\n  --help, --version\n\n"
+                "'lmroof COMMAND --help' explains each, with an example. Exit status: 0 done, "
+                "1 the machine\ncould not, 2 bad usage or input, 3 refuted, 4 cannot tell, "
+                "5 a check failed, 130 and 143\nended by Ctrl-C and SIGTERM.\n"
+                "Example: lmroof validate -m llama-3.2-1b --dtype bf16\n",
+                out);
 }
 
 static int exit_code_of(struct status status, int exit_code)

@@ -38,10 +38,11 @@ static const struct argp_option options[] = {
     {"numa", KEY_NUMA, "WORD", 0, "local: each thread's data on its node (local)", 3},
     {"pages", KEY_PAGES, "small|huge", 0, "ask for 4 KiB or transparent huge pages (huge)", 3},
     {"counters", KEY_COUNTERS, "WORD", 0, "auto, off, require, papi, perf (auto)", 4},
-    {"events", KEY_EVENTS, "FILE", 0, "counter table of a CPU newer than this build", 4},
+    {"events", KEY_EVENTS, "FILE", 0,
+     "event table of a CPU newer than this build (lmroof counters --help)", 4},
     {"no-twins", KEY_NO_TWINS, NULL, 0, "skip the memory-only and compute-only twins", 4},
     {"repeat", KEY_REPEAT, "N", 0, "rounds per point, 3 to 64 (11)", 5},
-    {"budget", KEY_BUDGET, "SECONDS", 0, "fewer rounds so that the run ends in time", 5},
+    {"budget", KEY_BUDGET, "SECONDS", 0, "fewer rounds so that the run ends in time (no limit)", 5},
     {"json", KEY_JSON, NULL, 0, "one JSON document on standard output", 6},
     {"output", 'o', "FILE", 0, "the JSON document into FILE, replaced after every operator", 6},
     {"quiet", KEY_QUIET, NULL, 0, "no progress and no warnings on standard error", 6},
@@ -236,7 +237,13 @@ const struct argp *run_request_argp(void)
         .args_doc = "[MODEL]",
         .doc = "Measures the operators of a model's decode and prefill on this machine, each "
                "interleaved with the roofs it is judged by, and says what bounds it.\v"
-               "Example: lmroof run -m llama-3.2-1b --phase decode --batch 1,4,16 --dtype bf16\n"
-               "Each operator is checked against a double-precision reference before it is timed."};
+               "Each operator is checked against a double-precision reference before it is timed. "
+               "In the table: AI in FLOP/byte of memory traffic (weights and cache), 'of it' the "
+               "fraction of the roof, t the time of a call, m and k the same call without "
+               "arithmetic and without memory.\n\n"
+               "Exit status: 0 done, 1 the machine could not or a result was wrong, 2 bad usage.\n"
+               "Examples:\n"
+               "  lmroof run -m llama-3.2-1b --phase decode --batch 1,4,16 --dtype bf16\n"
+               "  lmroof run ./config.json --budget 60 -o run.json"};
     return &argp;
 }

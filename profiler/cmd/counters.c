@@ -70,6 +70,9 @@ static const struct argp parser = {
     NULL,
     "Shows which metrics can be counted on this machine, by which events and source, and for the "
     "others why not and what would unlock them.\v"
+    "Examples:\n"
+    "  lmroof counters\n"
+    "  lmroof counters --certify --counters perf\n\n"
     "The file of --events is JSON: {\"schema\": \"lmroof.events/1\", \"name\", \"family\", "
     "\"pmus\" (libpfm4's core PMUs), \"core_pmu\" (in sysfs, hybrid CPUs only), \"counters\", "
     "\"width_bits\", \"match\": [{\"vendor\", \"family\", \"model\": [first, last], \"stepping\": "

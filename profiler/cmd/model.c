@@ -282,7 +282,13 @@ static struct status run(int *exit_code, const struct command_context *context, 
         "MODEL",
         "Parameters, FLOPs, bytes and intensity of a model's steps, counted exactly.\v"
         "MODEL is a built-in name, a Hugging Face config.json or its directory, or a .gguf.\n"
-        "Figures of operators are of the whole step, all layers together.",
+        "Figures of operators are of the whole step, all layers together; bytes are those of "
+        "memory, "
+        "at the least: weights and cache.\n\n"
+        "Examples:\n"
+        "  lmroof model llama-3.2-1b --batch 1,16 --explain\n"
+        "  lmroof model llama-3-8b --dtype q4_0 --context 8192 --ridge 12\n"
+        "  lmroof model llama-2-7b --phase train --tokens 2e12",
         NULL,
         NULL,
         NULL};

@@ -38,7 +38,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp_option options[] = {
     {"input", KEY_INPUT, "FILE|DIR", 0,
      "Describe another machine: an hwloc XML file (lstopo FILE.xml) or a saved root with sys/ and "
-     "proc/ below it",
+     "proc/ below it (this machine)",
      0},
     {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.topology/1)", 0},
     {"output", 'o', "FILE", 0, "Also write that document to FILE", 0},
@@ -50,7 +50,10 @@ static const struct argp parser = {
     parse_option,
     NULL,
     "Shows packages, cores, caches, memory and settings, and what this process may use of them: "
-    "affinity, cpuset, CFS quota and memory limits.",
+    "affinity, cpuset, CFS quota and memory limits.\v"
+    "Examples:\n"
+    "  lmroof topo\n"
+    "  lmroof topo --input other.xml --json",
     NULL,
     NULL,
     NULL};

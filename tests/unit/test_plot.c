@@ -52,16 +52,9 @@ static const struct plot_roof *find_roof(const struct plot *plot, const char *la
     while (i < plot->roof_count && strcmp(plot->roofs[i].label, label) != 0) {
         i++;
     }
-<<<<<<< HEAD
     static const struct plot_roof none = {.label = ""};
     fail_msg("no roof '%s'", label);
     return &none;
-=======
-    if (i == plot->roof_count) {
-        fail_msg("no roof '%s'", label);
-    }
-    return &plot->roofs[i];
->>>>>>> quality
 }
 
 static void roofs_are_the_best_of_their_kind(void **state)

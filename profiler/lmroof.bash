@@ -1,0 +1,38 @@
+# bash completion for lmroof. Commands, options and their words are read from the program's own
+# --help, so that they are those of the installed version.
+_lmroof() {
+    local program=${COMP_WORDS[0]} command=${COMP_WORDS[1]} word=${COMP_WORDS[COMP_CWORD]}
+    local before=${COMP_WORDS[COMP_CWORD - 1]} words
+    if [[ $word == = ]]; then
+        word=
+    elif [[ $before == = ]]; then
+        before=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    if ((COMP_CWORD == 1)); then
+        words=$("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+        mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$word")
+        return
+    fi
+    case $before in
+    -m | --model) words=$("$program" model --list | sed -n '/^Families/q; s/^  //p') ;;
+    --phase) words='decode prefill' ;;
+    --smt) words='on off' ;;
+    --pages) words='small huge' ;;
+    --counters) words='auto off require papi perf' ;;
+    --dtype | --kv-dtype) words='f32 bf16 f16' ;;
+    *)
+        if [[ $word == -* ]]; then
+            words=$("$program" "$command" --help |
+                sed -n 's/^  *\(-., \)*\(--[a-z][a-z-]*\).*/\2/p')
+        else
+            mapfile -t COMPREPLY < <(compgen -f -- "$word")
+            return
+        fi
+        ;;
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+    [[ $before == -m || $before == --model ]] &&
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
+    return 0
+}
+complete -o filenames -F _lmroof lmroof

@@ -1,0 +1,31 @@
+#!/bin/sh
+# install.sh BUILD: what `cmake --install` puts into a prefix is whole and runs from there.
+set -u
+prefix=$(mktemp -d) || exit 1
+trap 'rm -rf "$prefix"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+cmake --install "$1" --prefix "$prefix" >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
+rm "$prefix/log"
+[ "$("$prefix/bin/lmroof" --version)" = "$("$LMROOF" --version)" ] || fail "bin/lmroof does not run"
+(cd / && "$prefix/bin/lmroof" model gpt2 --json | grep -q '"lmroof.model/1"') ||
+    fail "the installed program does not find its models"
+for file in share/man/man1/lmroof.1 share/bash-completion/completions/lmroof; do
+    [ -s "$prefix/$file" ] || fail "no $file"
+done
+for schema in "$SOURCE"/profiler/schemas/*.json; do
+    cmp -s "$schema" "$prefix/share/lmroof/schemas/${schema##*/}" || fail "no ${schema##*/}"
+done
+doc=$prefix/share/doc/lmroof
+for file in README.md CHANGELOG.md copyright; do
+    [ -s "$doc/$file" ] || fail "no $file"
+done
+# Pictures and pages that the README shows.
+for link in $(sed -n 's/.*](\([a-z]*\/[^)]*\.[a-z]*\)).*/\1/p' "$doc/README.md"); do
+    [ -e "$doc/$link" ] || fail "README.md points to $link, which is not installed"
+done
+stray=$(find "$prefix" -type f | grep -vE '/(bin|share)/')
+[ -z "$stray" ] || fail "stray files: $stray"
+[ "$failed" -eq 0 ] && echo "install: ok"
+exit "$failed"

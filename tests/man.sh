@@ -1,0 +1,82 @@
+#!/bin/sh
+# The man page, the README and every --help name the same commands and options.
+set -u
+page="$SOURCE/profiler/lmroof.1"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+commands=$("$LMROOF" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+for command in $commands; do
+    "$LMROOF" "$command" --help >"$work/$command.help" || exit 1
+    sed -n 's/^  *\(-[a-zA-Z]\), .*/\1/p; s/^  *\(-., \)*\(--[a-z][a-z-]*\).*/\2/p' \
+        "$work/$command.help" | grep -v '^--help$' >"$work/$command.options"
+    # `-m, --model` is one line: sed printed only one of the two.
+    sed -n 's/^  *-[a-zA-Z], \(--[a-z][a-z-]*\).*/\1/p' "$work/$command.help" >>"$work/$command.options"
+done
+
+# section PAGE COMMAND: that part of the page, as plain text.
+section() {
+    sed -n "/^\.SS $2\$/,/^\.S[SH] [^$]*/{/^\.S[SH]/!p;}" "$1" | sed 's/\\-/-/g; s/\\f.//g'
+}
+
+# check_page PAGE: says what is missing on either side; fails if anything is.
+check_page() {
+    bad=0
+    for command in $commands; do
+        section "$1" "$command" >"$work/section"
+        if ! [ -s "$work/section" ]; then
+            echo "the man page has no section '$command'"
+            bad=1
+            continue
+        fi
+        while read -r option; do
+            grep -qE -- "(^|[ \"])$option([ \"=]|\$)" "$work/section" ||
+                { echo "the man page lacks $command $option"; bad=1; }
+        done <"$work/$command.options"
+        for option in $(grep -oE -- '--[a-z][a-z-]*' "$work/section" | grep -v '^--help$' | sort -u); do
+            grep -q -- "$option" "$work/$command.help" ||
+                { echo "the man page has $command $option, the program has not"; bad=1; }
+        done
+    done
+    for command in $(sed -n '/^\.SH COMMANDS/,/^\.SH READING/s/^\.SS //p' "$1"); do
+        [ -s "$work/$command.help" ] || { echo "the man page has command $command, the program has not"; bad=1; }
+    done
+    return "$bad"
+}
+
+# check_examples FILE: the options of every `lmroof COMMAND --option` in a text exist.
+check_examples() {
+    bad=0
+    grep -oE 'lmroof [a-z]+ [^`|#]*' "$1" | grep -E -- ' --[a-z]' >"$work/examples"
+    while read -r _ command rest; do
+        [ -s "$work/$command.help" ] || continue
+        for option in $(printf '%s\n' "$rest" | grep -oE -- '--[a-z][a-z-]*' | grep -v '^--help$'); do
+            grep -q -- "$option" "$work/$command.help" ||
+                { echo "$1: lmroof $command has no $option"; bad=1; }
+        done
+    done <"$work/examples"
+    return "$bad"
+}
+
+[ "$(printf '%s\n' "$commands" | wc -l)" -ge 6 ] || { echo "FAIL: found only the commands $commands"; exit 1; }
+failed=0
+check_page "$page" || failed=1
+for text in README.md CONTRIBUTING.md roofline/METHOD.md; do
+    check_examples "$SOURCE/$text" || failed=1
+done
+version=$("$LMROOF" --version)
+grep -q "\"$version\"" "$page" || { echo "the man page is not of $version"; failed=1; }
+
+# The checks themselves must be able to fail.
+sed '/budget/d' "$page" >"$work/without.1"
+check_page "$work/without.1" >/dev/null && { echo "FAIL: a missing option is not seen"; failed=1; }
+sed 's/^\.SS topo$/.SS topology/' "$page" >"$work/renamed.1"
+check_page "$work/renamed.1" >/dev/null && { echo "FAIL: a missing command is not seen"; failed=1; }
+echo '`lmroof run --no-such-option`' >"$work/text.md"
+check_examples "$work/text.md" >/dev/null && { echo "FAIL: a wrong example is not seen"; failed=1; }
+
+if command -v man >/dev/null 2>&1; then
+    man --warnings -l "$page" 2>&1 >/dev/null | grep . && { echo "FAIL: the page has warnings"; failed=1; }
+fi
+[ "$failed" -eq 0 ] && echo "man: ok"
+exit "$failed"
