@@ -77,7 +77,9 @@ static void list_events(char *out, size_t size, const struct event_table *table,
         if (row->metric != metric || row->rank != rank) {
             continue;
         }
-        const char *name = row->terms != NULL ? row->terms : row->event != NULL ? row->event : "";
+        char code[24];
+        (void)snprintf(code, sizeof code, "0x%llx", (unsigned long long)row->config);
+        const char *name = row->terms != NULL ? row->terms : row->event != NULL ? row->event : code;
         int length = snprintf(out + used, size - used, "%s%s%s%s%s", used > 0 ? " + " : "",
                               row->pmu != NULL ? row->pmu : "", row->pmu != NULL ? "/" : "", name,
                               row->pmu != NULL ? "/" : "");

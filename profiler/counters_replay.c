@@ -90,8 +90,9 @@ static bool parse_line(struct replay *replay, char *line)
 
 static bool parse_file(struct replay *replay, FILE *file, char *detail)
 {
-    char line[LINE_MAX_BYTES];
-    for (unsigned number = 1; fgets(line, sizeof line, file) != NULL; number++) {
+    char line[LINE_MAX_BYTES] = "";
+    unsigned number = 1;
+    for (; fgets(line, sizeof line, file) != NULL; number++) {
         bool whole = strchr(line, '\n') != NULL || feof(file) != 0;
         bool fine = number == 1 ? strcmp(line, "lmroof-replay 1\n") == 0
                                 : whole && parse_line(replay, line);
@@ -101,7 +102,10 @@ static bool parse_file(struct replay *replay, FILE *file, char *detail)
             return false;
         }
     }
-    return true;
+    if (number == 1) {
+        (void)snprintf(detail, COUNTER_DETAIL, "line 1 is missing: 'lmroof-replay 1'");
+    }
+    return number > 1;
 }
 
 static enum counter_fault open_source(void **out, const char *configuration, char *detail)

@@ -58,8 +58,8 @@ struct event_row {
 struct event_match {
     const char *vendor; /**< "GenuineIntel", "AuthenticAMD", Arm's implementer "0x41" */
     unsigned family;    /**< display family; 0 on Arm */
-    unsigned model_first, model_last; /**< display model; part number on Arm */
-    unsigned stepping_first, stepping_last;
+    unsigned model_first, model_last;       /**< display model; part number on Arm */
+    unsigned stepping_first, stepping_last; /**< Arm: variant << 4 | revision */
 };
 
 struct event_table {

@@ -137,16 +137,21 @@ void run_counters_measure(struct result_point *out, struct run_counters *counter
     }
 }
 
-// Intensities of the same samples; without operations counted, the model's stand in.
+// Intensities of the same samples; without operations counted, the model's stand in. A sample
+// without operations or bytes has none.
 static size_t intensities(double *out, const struct result_point *point, const struct reading *flop,
                           const struct reading *bytes)
 {
     bool counted = strcmp(point->flop_source, "counted") == 0;
     size_t n = counted && flop->n < bytes->n ? flop->n : bytes->n;
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        out[i] = (counted ? flop->samples[i] : point->flop) / bytes->samples[i];
+        double operations = counted ? flop->samples[i] : point->flop;
+        if (operations > 0 && bytes->samples[i] > 0) {
+            out[kept++] = operations / bytes->samples[i];
+        }
     }
-    return n;
+    return kept;
 }
 
 void run_counters_place(struct result_point *out, const struct run_counters *counters)
@@ -173,6 +178,12 @@ void run_counters_place(struct result_point *out, const struct run_counters *cou
     out->bytes_per_s_counted = reading_of_samples(values, bytes.n, BETTER_HIGHER, ORIGIN_TIMED);
     size_t n = intensities(values, out, &flop, &bytes);
     out->flop_per_byte_counted = reading_of_samples(values, n, BETTER_HIGHER, ORIGIN_COUNTED);
+    if (n == 0) {
+        out->flop_per_byte_counted =
+            reading_absent(ABSENT_FAILED, "no operation was counted", NULL);
+        out->roof_fraction_counted = out->flop_per_byte_counted;
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         double attainable =
             fmin(out->roof_flop_per_s.value, values[i] * out->roof_bytes_per_s.value);

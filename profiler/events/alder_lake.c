@@ -28,7 +28,7 @@ static const struct event_row rows[] = {
 static const struct event_match matches[] = {
     {"GenuineIntel", 6, 151, 151, 0, 15}, {"GenuineIntel", 6, 154, 154, 0, 15},
     {"GenuineIntel", 6, 183, 183, 0, 15}, {"GenuineIntel", 6, 186, 186, 0, 15},
-    {"GenuineIntel", 6, 191, 191, 0, 15}, {NULL}};
+    {"GenuineIntel", 6, 191, 191, 0, 15}, {.vendor = NULL}};
 
 const struct event_table event_table_alder_lake = {
     .name = "alder_lake",

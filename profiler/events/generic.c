@@ -41,7 +41,7 @@ static const struct event_row rows[] = {
     {SYSFS_ROW(METRIC_DRAM_JOULES, 0, "power", "energy-ram", RAPL_JOULES)},
 };
 
-static const struct event_match matches[] = {{NULL}};
+static const struct event_match matches[] = {{.vendor = NULL}};
 
 const struct event_table event_table_generic = {
     .name = "generic",

@@ -37,7 +37,8 @@ static const struct event_row rows[] = {
 };
 
 // 173 Granite Rapids, 174 Granite Rapids-D. libpfm4 4.13 knows neither.
-static const struct event_match matches[] = {{"GenuineIntel", 6, 173, 174, 0, 15}, {NULL}};
+static const struct event_match matches[] = {{"GenuineIntel", 6, 173, 174, 0, 15},
+                                             {.vendor = NULL}};
 
 const struct event_table event_table_granite_rapids = {
     .name = "granite_rapids",

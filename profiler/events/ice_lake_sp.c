@@ -30,7 +30,7 @@ static const struct event_row rows[] = {
 
 // 108 (Ice Lake-D) has the same core events; libpfm4 calls it icl.
 static const struct event_match matches[] = {
-    {"GenuineIntel", 6, 106, 106, 0, 15}, {"GenuineIntel", 6, 108, 108, 0, 15}, {NULL}};
+    {"GenuineIntel", 6, 106, 106, 0, 15}, {"GenuineIntel", 6, 108, 108, 0, 15}, {.vendor = NULL}};
 
 const struct event_table event_table_ice_lake_sp = {
     .name = "ice_lake_sp",

@@ -28,7 +28,7 @@ static const struct event_row rows[] = {
     {CORE_ROW(METRIC_TLB_MISS, 0, "DTLB_WALK", 0x34, 1)},
 };
 
-static const struct event_match matches[] = {{"0x41", 0, 0xd4f, 0xd4f, 0, 15}, {NULL}};
+static const struct event_match matches[] = {{"0x41", 0, 0xd4f, 0xd4f, 0, 255}, {.vendor = NULL}};
 
 const struct event_table event_table_neoverse_v2 = {
     .name = "neoverse_v2",

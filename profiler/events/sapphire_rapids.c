@@ -31,7 +31,7 @@ static const struct event_row rows[] = {
 
 // 143 Sapphire Rapids; 207 Emerald Rapids, which libpfm4 4.13 does not know.
 static const struct event_match matches[] = {
-    {"GenuineIntel", 6, 143, 143, 0, 15}, {"GenuineIntel", 6, 207, 207, 0, 15}, {NULL}};
+    {"GenuineIntel", 6, 143, 143, 0, 15}, {"GenuineIntel", 6, 207, 207, 0, 15}, {.vendor = NULL}};
 
 const struct event_table event_table_sapphire_rapids = {
     .name = "sapphire_rapids",

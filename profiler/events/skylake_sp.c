@@ -26,7 +26,7 @@ static const struct event_row rows[] = {
     {DRAM_ENERGY_ROW("rapl")},
 };
 
-static const struct event_match matches[] = {{"GenuineIntel", 6, 85, 85, 0, 15}, {NULL}};
+static const struct event_match matches[] = {{"GenuineIntel", 6, 85, 85, 0, 15}, {.vendor = NULL}};
 
 const struct event_table event_table_skylake_sp = {
     .name = "skylake_sp",

@@ -51,7 +51,8 @@ static const struct event_row rows[] = {
     {PACKAGE_ENERGY_ROW("amd64_rapl")},
 };
 
-static const struct event_match matches[] = {{"AuthenticAMD", 23, 48, 255, 0, 15}, {NULL}};
+static const struct event_match matches[] = {{"AuthenticAMD", 23, 48, 255, 0, 15},
+                                             {.vendor = NULL}};
 
 const struct event_table event_table_zen2 = {
     .name = "zen2",

@@ -46,7 +46,7 @@ static const struct event_row rows[] = {
 };
 
 static const struct event_match matches[] = {
-    {"AuthenticAMD", 25, 0, 15, 0, 15}, {"AuthenticAMD", 25, 32, 95, 0, 15}, {NULL}};
+    {"AuthenticAMD", 25, 0, 15, 0, 15}, {"AuthenticAMD", 25, 32, 95, 0, 15}, {.vendor = NULL}};
 
 const struct event_table event_table_zen3 = {
     .name = "zen3",

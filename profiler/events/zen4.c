@@ -52,7 +52,7 @@ static const struct event_row rows[] = {
 };
 
 static const struct event_match matches[] = {
-    {"AuthenticAMD", 25, 16, 31, 0, 15}, {"AuthenticAMD", 25, 96, 255, 0, 15}, {NULL}};
+    {"AuthenticAMD", 25, 16, 31, 0, 15}, {"AuthenticAMD", 25, 96, 255, 0, 15}, {.vendor = NULL}};
 
 const struct event_table event_table_zen4 = {
     .name = "zen4",

@@ -43,7 +43,7 @@ static const struct event_row rows[] = {
 
 // 2 Turin, 17 Turin Dense; other models of family 26 are later cores.
 static const struct event_match matches[] = {
-    {"AuthenticAMD", 26, 0, 79, 0, 15}, {"AuthenticAMD", 26, 96, 127, 0, 15}, {NULL}};
+    {"AuthenticAMD", 26, 0, 79, 0, 15}, {"AuthenticAMD", 26, 96, 127, 0, 15}, {.vendor = NULL}};
 
 const struct event_table event_table_zen5 = {
     .name = "zen5",

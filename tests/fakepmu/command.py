@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from rig import FULL, MACHINES, Run
+from rig import FULL, MACHINES, Run, invalid
 
 LMROOF, SHIM = sys.argv[1:3]
 failures = 0
@@ -26,6 +26,7 @@ def answer(rig, *words, status=0):
     result = rig([LMROOF, "counters", "--json", *words])
     check(result.returncode == status, words, "exit", result.returncode, "want", status,
           result.stderr)
+    check(invalid(result.stdout) == "", words, invalid(result.stdout))
     return json.loads(result.stdout) if result.stdout else {}
 
 

@@ -4,7 +4,7 @@ intensity, equal what the script implies."""
 import json
 import sys
 
-from rig import MACHINES, Run
+from rig import MACHINES, Run, invalid
 
 LMROOF, SHIM = sys.argv[1:3]
 CHOSEN = [word.split(":") for word in sys.argv[3:]]  # MACHINE:THREADS
@@ -66,6 +66,7 @@ def run(machine, threads):
         if result.returncode != 0:
             return
         document = json.loads(result.stdout)
+        check(invalid(result.stdout) == "", machine.name, invalid(result.stdout))
         check(document["conditions"]["event_table"] == machine.table, machine.name,
               document["conditions"]["event_table"])
         check(document["certificate"] and all(e["passed"] for e in document["certificate"]),

@@ -4,6 +4,7 @@ row there is a failure here."""
 
 import os
 import subprocess
+import sys
 import tempfile
 
 RAW, IMC = 4, 14  # perf types: core codes, and the one given to the memory controllers
@@ -270,6 +271,18 @@ def cpuinfo(machine):
                  (cpu, machine.vendor, machine.family, machine.model, machine.name,
                   machine.stepping))
     return text
+
+
+def invalid(text):
+    """What the shipped schemas say against a document; "" if nothing."""
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    schemas = os.path.join(os.path.dirname(tests), "profiler", "schemas")
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(text)
+        file.flush()
+        result = subprocess.run([sys.executable, os.path.join(tests, "schema.py"), schemas,
+                                 file.name], capture_output=True, text=True)
+    return "" if result.returncode in (0, 77) else result.stdout + result.stderr
 
 
 class Run:
