@@ -56,11 +56,11 @@ shows '202,383,360, of which attention 33.2 %, MLP 66.8 %' llama-2-7b --explain
 shows '= 1 x 32 x 2 x 32 x 256 x 513 = 268,959,744 FLOP' llama-2-7b --explain --phase decode
 shows 'never: at most' llama-3-8b --ridge 80 --context 1600 --phase decode
 shows '7.928e+22 FLOP (P = 6607077376)' llama-2-7b --phase train --tokens 2e12
-cp "$TESTS/models/qwen3-8b.json" "$work/config.json"
+cp "$SOURCE/workloads/models/qwen3-8b.json" "$work/config.json"
 shows 'parameters 8190735360' "$work"
 shows 'parameters 8190735360' -m "$work/config.json" --phase decode
 
-for word in gpt2 llama-2-7b "$TESTS/models/deepseek-v3.json" "$TESTS/models/gemma-3-4b.json"; do
+for word in gpt2 llama-2-7b deepseek-v3 "$TESTS/models/gemma-3-4b.json"; do
     "$LMROOF" model "$word" --json --batch 1,4 --context 0,100 --prompt 16,300 --ubatch 64 \
         --ridge 40 --phase decode,prefill,train --tokens 1e9 -o "$work/saved.json" \
         >"$work/document.json" 2>/dev/null || fail "$word: no document"

@@ -153,7 +153,7 @@ static void gemma_2_windows(void **state)
 static void latent_attention(void **state)
 {
     (void)state;
-    struct model *model = load(TESTS_DIR "/models/deepseek-v3.json");
+    struct model *model = load("deepseek-v3");
     struct step_request request = step_defaults(STEP_DECODE);
     request.context = 999;
     request.kv_dtype = DTYPE_BF16;
@@ -198,16 +198,15 @@ static void crossovers(void **state)
     assert_false(never.linears_never);
     ASSERT_CLOSE(crossover("mixtral-8x7b", 0, 80).linears_batch, 293, 0);
     ASSERT_CLOSE(crossover("mixtral-8x7b", 0, 10).linears_batch, 37, 0);
-    ASSERT_CLOSE(crossover(TESTS_DIR "/models/qwen3-30b-a3b.json", 0, 80).linears_batch, 795, 0);
-    ASSERT_CLOSE(crossover(TESTS_DIR "/models/qwen3-30b-a3b.json", 0, 10).linears_batch, 100, 0);
+    ASSERT_CLOSE(crossover("qwen3-30b-a3b", 0, 80).linears_batch, 795, 0);
+    ASSERT_CLOSE(crossover("qwen3-30b-a3b", 0, 10).linears_batch, 100, 0);
 }
 
 // Sums of the operators are the step's, in both phases and whatever the shape.
 static void operators_add_up(void **state)
 {
     (void)state;
-    static const char *const words[] = {"phi-2", TESTS_DIR "/models/deepseek-v3.json",
-                                        TESTS_DIR "/models/gpt-oss-20b.json",
+    static const char *const words[] = {"phi-2", "deepseek-v3", "gpt-oss-20b",
                                         TESTS_DIR "/models/opt-350m.json"};
     for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
         struct model *model = load(words[w]);
