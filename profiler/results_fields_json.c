@@ -153,7 +153,7 @@ static const struct field counted_fields[] = {
     TEXT_OR("flop_source", flop_source, FIELD_EMPTY_ABSENT, "no intensity was counted"),
     TEXT_OR("bytes_source", bytes_source, FIELD_EMPTY_ABSENT, "no intensity was counted"),
     NUMBER("bytes_residual_fraction", bytes_residual_fraction, "no bytes were counted"),
-    TEXT_OR("residual_cause", residual_cause, FIELD_EMPTY_NULL, NULL),
+    TEXT_OR("residual_cause", residual_cause, FIELD_EMPTY_ABSENT, "there is nothing to explain"),
     {.key = NULL}};
 #undef T
 
