@@ -78,12 +78,19 @@ static struct status compute_phase(struct model_answer *out, enum step_phase pha
     return status_ok();
 }
 
+enum { STEPS_MAX = 16384 };
+
 static struct status allocate_steps(struct model_answer *out)
 {
     const struct model_request *request = out->request;
     size_t contexts = request->context.count > 0 ? request->context.count : 1;
     size_t decode = request->decode ? request->batch.count * contexts : 0;
     size_t prefill = request->prefill ? request->batch.count * contexts * request->prompt.count : 0;
+    if (decode + prefill > STEPS_MAX) {
+        return status_error(STATUS_INVALID,
+                            "--batch, --context and --prompt ask for %zu steps; accepted up to %d",
+                            decode + prefill, STEPS_MAX);
+    }
     out->steps = calloc(decode + prefill + 1, sizeof *out->steps);
     return out->steps != NULL
                ? status_ok()
