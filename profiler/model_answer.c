@@ -53,6 +53,30 @@ static void note_experts(struct model_answer *answer)
     }
 }
 
+// Tells which matrices do not get the type that was asked for.
+static void note_fallback(struct model_answer *answer)
+{
+    enum dtype_id dtype = answer->request->step.dtype;
+    for (uint32_t b = 0; dtype != DTYPE_STORED && b < answer->model->block_count; b++) {
+        const struct model_block *block = &answer->model->blocks[b];
+        for (uint32_t i = 0; i < block->matrix_count; i++) {
+            const struct model_matrix *matrix = &block->matrices[i];
+            if (dtype_fits(dtype, matrix->k)) {
+                continue;
+            }
+            char text[200];
+            (void)snprintf(
+                text, sizeof text,
+                "rows of %" PRIu64 " (%s and others) are no whole number of %s blocks of "
+                "%u: those matrices are counted as %s",
+                matrix->k, model_role_name(matrix->role), dtype_name(dtype),
+                dtype_get(dtype)->block_elements, dtype_name(dtype_for_row(dtype, matrix->k)));
+            add_note(answer, "dtype_fallback", text);
+            return;
+        }
+    }
+}
+
 static struct status compute_phase(struct model_answer *out, enum step_phase phase)
 {
     const struct model_request *request = out->request;
@@ -157,6 +181,7 @@ struct status model_answer_compute(struct model_answer *out, const struct model 
     }
     note_beyond_training(out);
     note_experts(out);
+    note_fallback(out);
     return compute_extras(out);
 }
 
