@@ -13,7 +13,7 @@ static struct status read_inner(struct shape *shape, struct config *config, cons
 static struct status learned_positions(struct shape *shape, struct config *config)
 {
     if (shape->context == 0) {
-        return config_error(config, "n_positions",
+        return config_error(config, "n_positions|max_position_embeddings",
                             "found nothing, accepted the number of learned positions");
     }
     shape->position_rows = shape->context;
