@@ -6,7 +6,7 @@
 Figures are formulas with a fixed pseudo-noise: the same arguments give the same bytes.
 --points repeats the operators over more contexts until there are N; --slow scales all times, for
 a second run to lay over the first; --small keeps six points that show every kind of absence.
-tests/documents/ holds `--small` of each kind.
+The examples in tests/documents/ began as `--small` of each kind.
 """
 import argparse
 import json
@@ -158,9 +158,11 @@ def point(operator, phase, batch, tokens, dtype, slow, hollow):
     by_bytes = {"bytes": "modelled", "seconds": "timed"}
     out["flop_per_s"] = derived(flop / t, seconds, modelled, True)
     out["bytes_per_s_modelled"] = derived(size / t, seconds, by_bytes, True)
-    out["counters"] = {}
+    out["counted"], out["counters"] = {}, {}
     if hollow:
         counted = 1.04 * size
+        out["counted"].update(flop_source="modelled", bytes_source="uncore",
+                              bytes_residual_fraction=0.04)
         out["flop_per_byte_counted"] = derived(
             flop / counted, seconds, {"flop": "modelled", "bytes": "counted"})
         out["bytes_per_s_counted"] = derived(
@@ -172,6 +174,9 @@ def point(operator, phase, batch, tokens, dtype, slow, hollow):
         absent(out["counters"], "package_joules", "not_permitted", "perf_event_open: EACCES",
                "sysctl kernel.perf_event_paranoid=0")
     else:
+        for key in ("flop_source", "bytes_source"):
+            absent(out["counted"], key, "not_asked", "no intensity was counted")
+        absent(out["counted"], "bytes_residual_fraction", "not_asked", "no bytes were counted")
         for key in ("flop_per_byte_counted", "bytes_per_s_counted"):
             absent(out, key, "unsupported", "no hardware counters in this virtual machine",
                    "bare metal or an instance with a PMU")
@@ -275,7 +280,11 @@ def document(arguments):
            "conditions": {"threads": "2", "cpus": "0-1", "binding": "one thread per cpu, bound",
                           "transparent_huge_pages": "madvise", "blas_core": "SkylakeX",
                           "compiler": "12.2.0"},
-           "model": {"name": "llama-3.2-1b"}, "machine": machine(), "points": points}
+           "model": {"name": "llama-3.2-1b"}, "machine": machine(), "points": points,
+           "certificate": [
+               {"event": "unc_m_cas_count.rd", "metric": "dram_read_bytes", "source": "perf",
+                "kernel": "read", "expected": 1 << 30, "counted": 1093874483, "ratio": 1.01875,
+                "accepted_low": 1052266987, "accepted_high": 1181116006, "passed": True}]}
     all_steps = steps(totals)
     out["step"], out["steps"] = all_steps[0], all_steps
     out["crossover_batches"] = [crossover(d) for d in ("bf16", "f32")]
