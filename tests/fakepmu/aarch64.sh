@@ -36,6 +36,7 @@ PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root cmake -S "$SOURCE"
     -DCMAKE_C_COMPILER=$cc -DLMROOF_TESTS=OFF -DPAPI_INCLUDE_DIR="$root/usr/include" \
     -DPAPI_LIBRARY="$lib/libpapi.so" \
     -DCBLAS_INCLUDE_DIR="$root/usr/include/aarch64-linux-gnu/openblas-openmp" \
+    -DCMAKE_C_FLAGS="-isystem $root/usr/include/aarch64-linux-gnu" \
     -DCMAKE_EXE_LINKER_FLAGS="-Wl,-rpath-link,$lib" >"$work/build.log" 2>&1 &&
     cmake --build "$work/build" --target lmroof --parallel >>"$work/build.log" 2>&1 || {
     tail -n 20 "$work/build.log"
