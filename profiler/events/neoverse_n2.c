@@ -24,7 +24,7 @@ static const struct event_row rows[] = {
 };
 
 static const struct event_match matches[] = {
-    {"0x41", 0, 0xd49, 0xd49, 0, 255}, {"0x6d", 0, 0xd49, 0xd49, 0, 15}, {.vendor = NULL}};
+    {"0x41", 0, 0xd49, 0xd49, 0, 255}, {"0x6d", 0, 0xd49, 0xd49, 0, 255}, {.vendor = NULL}};
 
 const struct event_table event_table_neoverse_n2 = {
     .name = "neoverse_n2",

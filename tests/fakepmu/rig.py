@@ -19,6 +19,8 @@ for _p, _bytes in (("f64", 8), ("f32", 4), ("f16", 2)):
     KERNELS[_p + "-scalar"] = (10, 0, 16)
     for _w in (128, 256, 512):
         KERNELS["%s-%d" % (_p, _w)] = (10, 1 if _w > 128 else 0, 8 * 2 * (_w // 8 // _bytes))
+for _p, _bytes in (("f64", 8), ("f32", 4)):
+    KERNELS[_p + "-sve"] = (10, 0, 8 * 2 * (16 // _bytes))  # vectors of 128 bits
 for _w in (128, 256, 512):
     KERNELS["bf16-%d" % _w] = (10, 1 if _w > 128 else 0, 8 * 4 * (_w // 32))
 
@@ -223,6 +225,30 @@ def zen4(umc):
                    ("umc", 3) if umc else None, "papi", "perf", "zen4")
 
 
+def neoverse(name, part, eax, table, flops):
+    """Neoverse cores: N1 counts instructions only, V2 the operations of scalar, NEON and SVE."""
+    events = {
+        "cycles": [(Event(0x11, 3000), 1)],
+        "instructions": [(Event(0x8, 1000003, INSTRUCTIONS), 1)],
+        "l1_l2_bytes": [(lines_event(0x3, 2001), 64)],
+        "l2_l3_bytes": [(lines_event(0x17, 1501), 64), (Event(0x18, 301), 64)],
+        "dram_read_bytes": [(lines_event(0x37, 150), 64)],
+        "tlb_miss": [(Event(0x34, 43), 1)],
+    }
+    if flops:
+        fixed = [k for k in KERNELS if k[0] == "f" and (k.endswith("scalar") or k.endswith("128"))]
+        events.update({
+            "ref_cycles": [(Event(0x4004, 2500), 1)],
+            "flop_f32": [(flop_event(0x80c1, 5000, fixed, 1), 1),
+                         (flop_event(0x80c0, 700, ["f64-sve", "f32-sve"], 1), 1)],
+            "memory_stall_cycles": [(Event(0x4005, 901), 1)],
+        })
+    return Machine(name, "0x41", 0, part, 0x31, eax, events, None, "papi", "perf", table)
+
+
+ARM_MACHINES = [neoverse("n1", 0xd0c, 0, "neoverse_n1", False),
+                neoverse("v2", 0xd4f, 0, "neoverse_v2", True)]
+
 MACHINES = [skylake(4, 0x50654, "skx"), skylake(7, 0x50657, "clx"), ice_lake(),
             rapids("spr", 143, 8, 0x806f8, "papi"), rapids("emr", 207, 2, 0xc06f2, "perf"),
             zen2(), zen3(), zen4(False), zen4(True)]
@@ -244,7 +270,7 @@ def make_root(root, machine, paranoid=1, watchdog=0, sandboxed=False):
     put(root, "/proc/sys/kernel/nmi_watchdog", "%d\n" % watchdog)
     put(root, "/proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t%d\n" %
         (2 if sandboxed else 0))
-    put(root, DEVICES + "cpu/type", "4\n")
+    put(root, DEVICES + ("armv8_pmuv3_0" if machine.vendor == "0x41" else "cpu") + "/type", "4\n")
     kind, count = machine.boxes or ("", 0)
     for box in range(count):
         name = ("uncore_imc_%d" if kind == "imc" else "amd_umc_%d") % box
@@ -265,6 +291,12 @@ def make_root(root, machine, paranoid=1, watchdog=0, sandboxed=False):
 def cpuinfo(machine):
     """One block a processor of this system, as the other machine would print it."""
     text = ""
+    if machine.vendor == "0x41":
+        for cpu in range(os.cpu_count()):
+            text += ("processor\t: %d\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n"
+                     "CPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0x%x\n"
+                     "CPU revision\t: 1\n\n" % (cpu, machine.model))
+        return text
     for cpu in range(os.cpu_count()):
         text += ("processor\t: %d\nvendor_id\t: %s\ncpu family\t: %d\nmodel\t\t: %d\n"
                  "model name\t: %s\nstepping\t: %d\nflags\t\t: fpu sse2\n\n" %
@@ -295,8 +327,9 @@ class Run:
         self.script = self.directory.name + "/script"
         with open(self.script, "w") as file:
             file.write(machine.script(extra, limits, work))
-        self.environment = dict(os.environ, LD_PRELOAD=shim, FAKEPMU_SCRIPT=self.script,
-                                FAKEPMU_ROOT=self.root,
+        # Without a shim the program brings its own (an emulator's wrapper).
+        self.environment = dict(os.environ, FAKEPMU_SCRIPT=self.script, FAKEPMU_ROOT=self.root,
+                                **({"LD_PRELOAD": shim} if shim else {}),
                                 ASAN_OPTIONS="verify_asan_link_order=0:detect_leaks=0")
 
     def __call__(self, command, timeout=120, **more):
