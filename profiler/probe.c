@@ -135,6 +135,9 @@ static struct status all_stages(struct probe *probe, struct probe_session *sessi
 {
     TRY(probe_roofs(probe, session, false));
     TRY(probe_gemm(probe, session));
+    if (!probe->options->quick) {
+        TRY(probe_kernels(probe, session));
+    }
     if (probe->options->sweep) {
         TRY(probe_sweep(probe, session));
     }

@@ -42,7 +42,7 @@ static struct status one_gemm(struct probe *probe, struct probe_session *session
     return status_ok();
 }
 
-static bool dtype_asked(const struct probe_options *options, const char *dtype)
+bool probe_dtype_asked(const struct probe_options *options, const char *dtype)
 {
     for (size_t i = 0; i < options->dtype_count; i++) {
         if (strcmp(options->dtypes[i], dtype) == 0) {
@@ -57,7 +57,8 @@ struct status probe_gemm(struct probe *probe, struct probe_session *session)
     static const char *const dtypes[] = {"f32", "f64"};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes && probe->host->blas != NULL; i++) {
         TRY(probe_interrupted(probe));
-        if (dtype_asked(probe->options, dtypes[i]) && probe_has_time(probe, probe->deadline)) {
+        if (probe_dtype_asked(probe->options, dtypes[i]) &&
+            probe_has_time(probe, probe->deadline)) {
             probe_progress(probe, "GEMM");
             TRY(one_gemm(probe, session, dtypes[i]));
         }

@@ -251,12 +251,13 @@ static void check_plateau(struct result_run *run, const struct probe_item *full,
 }
 
 // Bytes moved per byte stored, from copy against copy_nt in the same rounds: copy moves 1 + w
-// bytes per byte stored while copy_nt moves 2, so w = 2 nt / plain - 1. Never clamped.
+// bytes per byte stored while copy_nt moves 2, so w = 2 nt / plain - 1. Undisturbed samples only;
+// never clamped.
 static void write_allocate(struct probe *probe, const struct item_list *list)
 {
     const struct probe_item *plain = NULL;
     const struct probe_item *direct = NULL;
-    double factors[READING_SAMPLES_MAX];
+    double factors[READING_SAMPLES_MAX] = {0};
     for (size_t i = 0; i < list->count; i++) {
         const struct probe_item *item = &list->items[i];
         if (item->role == ROLE_STREAM && item->ceiling.level == LEVEL_DRAM) {
@@ -268,12 +269,19 @@ static void write_allocate(struct probe *probe, const struct item_list *list)
         reading_is_present(&probe->run->machine.write_allocate_factor)) {
         return;
     }
-    size_t count = plain->per_s.n < direct->per_s.n ? plain->per_s.n : direct->per_s.n;
+    size_t count =
+        plain->record.count < direct->record.count ? plain->record.count : direct->record.count;
+    bool sane = count >= 3;
     for (size_t i = 0; i < count; i++) {
-        factors[i] = 2 * direct->per_s.samples[i] / plain->per_s.samples[i] - 1;
+        factors[i] = 2 * direct->record.rate[i] / plain->record.rate[i] - 1;
+        sane = sane && factors[i] > 0;
     }
     probe->run->machine.write_allocate_factor =
-        reading_of_samples(factors, count, BETTER_LOWER, ORIGIN_TIMED);
+        sane ? reading_of_samples(factors, count, BETTER_LOWER, ORIGIN_TIMED)
+             : reading_absent(ABSENT_FAILED,
+                              "too few undisturbed samples of copy and copy_nt, or copy_nt below "
+                              "half of copy",
+                              "repeat it on a quiet machine");
 }
 
 // Classes that the CPU claims but whose check failed here: named, without a figure.

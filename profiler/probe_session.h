@@ -51,6 +51,10 @@ unsigned probe_repeats(const struct probe *probe);
  *  load and the widest arithmetic. */
 CHECKED struct status probe_roofs(struct probe *probe, struct probe_session *session, bool brief);
 
+/** True if --dtype has it, or was not given. */
+bool probe_dtype_asked(const struct probe_options *options, const char *dtype);
+
+CHECKED struct status probe_kernels(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_gemm(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_scaling(struct probe *probe);
 CHECKED struct status probe_latency(struct probe *probe, struct probe_session *session);
