@@ -93,8 +93,8 @@ struct machine {
     struct machine_core_kind core_kinds[MACHINE_KINDS_MAX];
     size_t core_kind_count;
 
-    uint64_t
-        memory_available_bytes;  /**< least of MemAvailable and what the cgroups leave; 0 unknown */
+    /** Least of MemAvailable, what the cgroups leave and what RLIMIT_AS leaves; 0 unknown. */
+    uint64_t memory_available_bytes;
     uint64_t memory_limit_bytes; /**< cgroup limit; 0 = none */
     uint64_t llc_total_bytes;    /**< sum over the last-level caches that the usable cpus reach;
                                     0 = unknown */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 // "MemAvailable:   24335556 kB" in bytes.
@@ -29,6 +30,24 @@ static bool meminfo_bytes(uint64_t *out, const char *meminfo, const char *key)
     return true;
 }
 
+// What RLIMIT_AS leaves this process; UINT64_MAX without a limit.
+static uint64_t address_space_left(void)
+{
+    struct rlimit limit;
+    char text[64];
+    uint64_t pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        !rootfs_read(text, sizeof text, "", "/proc/self/statm")) {
+        return UINT64_MAX;
+    }
+    text[strcspn(text, " ")] = '\0'; // the first number is of the whole address space
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (!rootfs_parse_u64(&pages, text) || pages > limit.rlim_cur / page_bytes) {
+        return 0;
+    }
+    return limit.rlim_cur - pages * page_bytes;
+}
+
 static void read_memory(struct machine *out, const char *root, const char *meminfo)
 {
     struct cgroup_limits limits;
@@ -41,6 +60,9 @@ static void read_memory(struct machine *out, const char *root, const char *memin
     }
     if (limits.memory_left_bytes < available) {
         available = limits.memory_left_bytes;
+    }
+    if (root[0] == '\0' && address_space_left() < available) {
+        available = address_space_left();
     }
     // 0 means unknown: a process at its limit has at least the page it runs on.
     out->memory_available_bytes = available > 0 ? available : out->base_page_bytes;

@@ -1,5 +1,6 @@
 #include "profiler/command.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,21 @@ static void catch_signals(void)
     (void)sigaction(SIGTERM, &action, NULL);
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGPIPE, &ignore, NULL); // a closed stdout is a write error: exit 1, message
+}
+
+// A file opened later must not take the number of a standard one that the caller closed: messages
+// would go into it. Returns false if there is no standard output.
+static bool hold_standard_files(void)
+{
+    bool has_output = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
+    int fd = STDIN_FILENO;
+    while (fd >= 0 && fd <= STDERR_FILENO) {
+        fd = open("/dev/null", O_RDWR); // the lowest number that is free
+    }
+    if (fd > STDERR_FILENO) {
+        (void)close(fd);
+    }
+    return has_output;
 }
 
 static void print_help(FILE *out)
@@ -114,7 +130,10 @@ int main(int argc, char **argv)
                                             .argv = argv,
                                             .commands = commands};
     int exit_code = 0;
-    struct status status = dispatch(&exit_code, &context);
+    struct status status =
+        hold_standard_files()
+            ? dispatch(&exit_code, &context)
+            : status_error(STATUS_SYSTEM, "standard output is closed: nowhere to write results");
     struct status written = close_output(stdout);
     if (status.code == STATUS_OK) {
         status = written;

@@ -149,7 +149,9 @@ static void write_script(FILE *s, const struct plot *plot, struct plot_terminal 
 // gnuplot starts with a form feed and pads every line: neither belongs into a log file.
 static void write_trimmed(FILE *out, char *drawn)
 {
-    for (char *line = strtok(drawn, "\f\n"); line != NULL; line = strtok(NULL, "\f\n")) {
+    char *rest = NULL;
+    for (char *line = strtok_r(drawn, "\f\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\f\n", &rest)) {
         size_t length = strlen(line);
         while (length > 0 && line[length - 1] == ' ') {
             length--;

@@ -187,8 +187,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct run_request *request = state->input;
     struct status status = status_ok();
     switch (key) {
-    case 'm':
     case ARGP_KEY_ARG:
+        if (state->arg_num > 0) {
+            return ARGP_ERR_UNKNOWN; // a second model
+        }
+        request->model = arg;
+        break;
+    case 'm':
         request->model = arg;
         break;
     case KEY_PHASE:

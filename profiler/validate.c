@@ -150,6 +150,18 @@ void validation_judge(struct validation *out, const struct result_run *run, doub
     write_finding(out, run);
 }
 
+void validation_interrupted(struct validation *out, const struct result_run *run)
+{
+    memset(out, 0, sizeof *out);
+    out->verdict = CLAIM_CANNOT_TELL;
+    out->memory_fraction = (double)NAN;
+    out->unknown_fraction = (double)NAN;
+    (void)snprintf(out->claim, sizeof out->claim, "decode of %s is bound by memory bandwidth",
+                   run->model_name[0] == '\0' ? "the model" : run->model_name);
+    (void)snprintf(out->finding, sizeof out->finding,
+                   "not judged: interrupted before the whole step was measured");
+}
+
 static void print_evidence(FILE *out, const struct verdict_evidence *evidence, size_t count,
                            const char *indent)
 {

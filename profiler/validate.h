@@ -24,6 +24,9 @@ struct validation {
 void validation_judge(struct validation *out, const struct result_run *run, double read_growth,
                       double other_mix);
 
+/** The verdict on a run that a signal ended: cannot tell, whatever was measured by then. */
+void validation_interrupted(struct validation *out, const struct result_run *run);
+
 /** Writes the document to path (may be NULL) and, if asked, to context->out. */
 CHECKED struct status validation_write_json(const struct validation *validation,
                                             const struct result_run *run,

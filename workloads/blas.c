@@ -3,9 +3,11 @@
 #include <cblas.h>
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +110,21 @@ static void *open_first(char *path, size_t bytes)
     return NULL;
 }
 
+// A product of one element makes the library take its work buffers.
+static void multiply_once(void *handle)
+{
+    void (*sgemm)(enum CBLAS_ORDER, enum CBLAS_TRANSPOSE, enum CBLAS_TRANSPOSE, blasint, blasint,
+                  blasint, float, const float *, blasint, const float *, blasint, float, float *,
+                  blasint) = NULL;
+    const float one = 1;
+    float product = 0;
+    find_function(&sgemm, handle, "cblas_sgemm");
+    if (sgemm != NULL) {
+        sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 1, 1, 1, 1, &one, 1, &one, 1, 0, &product,
+              1);
+    }
+}
+
 static void write_own_core(int descriptor)
 {
     char path[PATH_TEXT];
@@ -115,36 +132,65 @@ static void write_own_core(int descriptor)
     void *handle = open_first(path, sizeof path);
     if (handle != NULL) {
         find_function(&get_core, handle, "openblas_get_corename");
+        multiply_once(handle);
     }
     const char *core = get_core != NULL ? get_core() : "";
     ssize_t written = write(descriptor, core, strlen(core));
     _exit(written >= 0 ? 0 : 1);
 }
 
+// Where the address space is short OpenBLAS asks for its buffers in an endless loop: the child
+// that tries it out has a bound on its processor time, and signals end it.
+static void run_trial(int descriptor)
+{
+    enum { TRIAL_SECONDS = 5 }; // it takes some milliseconds
+    const struct rlimit seconds = {TRIAL_SECONDS, TRIAL_SECONDS};
+    const struct rlimit no_core = {0, 0};
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
+    bool bounded = setrlimit(RLIMIT_CPU, &seconds) == 0 && setrlimit(RLIMIT_CORE, &no_core) == 0;
+    if (bounded) {
+        write_own_core(descriptor);
+    }
+    _exit(1);
+}
+
+// False if a signal came before the child's end.
+static bool read_answer(char *out, size_t bytes, int descriptor)
+{
+    size_t used = 0;
+    ssize_t n = 0;
+    while (used + 1 < bytes && (n = read(descriptor, out + used, bytes - 1 - used)) > 0) {
+        used += (size_t)n;
+    }
+    out[used] = '\0';
+    return n >= 0;
+}
+
 // A child loads the library and says which core it takes: loading it here would settle that.
-static void learn_own_core(char *out, size_t bytes)
+// False if the child did not come through: nobody should load it then.
+static bool learn_own_core(char *out, size_t bytes)
 {
     int ends[2];
+    int ended = 1;
     out[0] = '\0';
     if (pipe(ends) != 0) {
-        return;
+        return false;
     }
     pid_t child = fork();
     if (child == 0) {
         (void)close(ends[0]);
-        write_own_core(ends[1]);
+        run_trial(ends[1]);
     }
     (void)close(ends[1]);
     if (child > 0) {
-        size_t used = 0;
-        ssize_t n = 0;
-        while (used + 1 < bytes && (n = read(ends[0], out + used, bytes - 1 - used)) > 0) {
-            used += (size_t)n;
+        if (!read_answer(out, bytes, ends[0])) {
+            (void)kill(child, SIGKILL);
         }
-        out[used] = '\0';
-        (void)waitpid(child, NULL, 0);
+        ended = waitpid(child, &ended, 0) == child ? ended : 1;
     }
     (void)close(ends[0]);
+    return ended == 0;
 }
 
 static struct status bind_functions(struct blas *blas)
@@ -164,7 +210,11 @@ static struct status bind_functions(struct blas *blas)
 static struct status load(struct blas *blas, const struct blas_options *options)
 {
     const char *ask = NULL;
-    learn_own_core(blas->own_core, sizeof blas->own_core);
+    if (!learn_own_core(blas->own_core, sizeof blas->own_core)) {
+        return status_error(STATUS_UNAVAILABLE,
+                            "OpenBLAS does not come up in a trial process: too little memory or "
+                            "address space (ulimit -v) for its buffers, or interrupted");
+    }
     if (options->user_core_type == NULL) {
         ask = blas_core_to_ask(blas->own_core, options->isa, options->amd);
     }

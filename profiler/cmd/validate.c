@@ -56,8 +56,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct run_request *request = state->input;
     struct status status = status_ok();
     switch (key) {
-    case 'm':
     case ARGP_KEY_ARG:
+        if (state->arg_num > 0) {
+            return ARGP_ERR_UNKNOWN; // a second model
+        }
+        request->model = arg;
+        break;
+    case 'm':
         request->model = arg;
         break;
     case KEY_DTYPE:
@@ -116,6 +121,18 @@ static struct status judge(int *exit_code, const struct result_run *run,
     return validation_write_json(&validation, run, context, output, request->json);
 }
 
+// Where a document was asked for it says that, and how far, the step was measured.
+static struct status note_interruption(const struct result_run *run,
+                                       const struct run_request *request, const char *output,
+                                       const struct command_context *context,
+                                       struct status interrupted)
+{
+    struct validation validation;
+    validation_interrupted(&validation, run);
+    TRY(validation_write_json(&validation, run, context, output, request->json));
+    return interrupted;
+}
+
 static struct status run(int *exit_code, const struct command_context *context, int argc,
                          char **argv)
 {
@@ -137,6 +154,8 @@ static struct status run(int *exit_code, const struct command_context *context, 
     struct status status = run_execute(&result, &request, context);
     if (status.code == STATUS_OK) {
         status = judge(exit_code, &result, &request, output, context);
+    } else if (status.code == STATUS_INTERRUPTED) {
+        status = note_interruption(&result, &request, output, context, status);
     }
     result_run_free(&result);
     return status;
