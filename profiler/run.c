@@ -227,6 +227,12 @@ static struct status measure_all(struct run *r)
         warn_of_point(r, point);
         TRY(save(r));
     }
+    if (measured == 0 && r->late_points > 0 && wrong.code == STATUS_OK) {
+        return status_error(STATUS_UNAVAILABLE,
+                            "no point could be measured: the budget of %.3g s was used up by the "
+                            "preparation; accepted a larger --budget",
+                            r->request->budget_seconds);
+    }
     if (measured == 0 && wrong.code == STATUS_OK) {
         return status_error(STATUS_UNAVAILABLE, "no point could be measured");
     }
