@@ -30,6 +30,7 @@ struct run {
     struct run_measure measure;
     double begin_seconds;
     unsigned disturbed_points;
+    unsigned late_points; // for which the budget did not last
 };
 
 static struct status choose_dtypes(struct run *r)
@@ -209,8 +210,7 @@ static struct status measure_all(struct run *r)
         run_point_describe(point, &r->measure, &r->jobs.list[i]);
         show_progress(r, i);
         if (seconds < 0) {
-            result_warn(r->out, "budget", "a larger --budget", "the budget was used up before %s",
-                        point->id);
+            r->late_points++;
             continue;
         }
         struct status status = run_point_measure(point, &r->measure, &r->jobs.list[i], seconds);
@@ -227,6 +227,12 @@ static struct status measure_all(struct run *r)
         warn_of_point(r, point);
         TRY(save(r));
     }
+    if (measured == 0 && r->late_points > 0 && wrong.code == STATUS_OK) {
+        return status_error(STATUS_UNAVAILABLE,
+                            "no point could be measured: the budget of %.3g s was used up by the "
+                            "preparation; accepted a larger --budget",
+                            r->request->budget_seconds);
+    }
     if (measured == 0 && wrong.code == STATUS_OK) {
         return status_error(STATUS_UNAVAILABLE, "no point could be measured");
     }
@@ -242,6 +248,11 @@ static struct status execute(struct run *r)
     TRY(status);
     status = measure_all(r);
     end_progress(r);
+    if (r->late_points > 0) {
+        result_warn(r->out, "budget", "a larger --budget, or a quiet machine",
+                    "the budget of %.3g s was used up: %u of %zu points were not measured",
+                    r->request->budget_seconds, r->late_points, r->out->point_count);
+    }
     if (r->disturbed_points > 0) {
         char seen[96];
         const struct interference_signs signs = team_signs(r->session.team);

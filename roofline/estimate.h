@@ -25,7 +25,7 @@ struct estimate_time {
     double operator_seconds[MODEL_OPERATORS]; /**< of the estimate; 0 where not done */
 };
 
-/** Times of a step (docs: analytic model, 6). */
+/** Times of a step (METHOD.md, A point). */
 void estimate_time(struct estimate_time *out, const struct step *step,
                    const struct estimate_rates *rates);
 
@@ -48,7 +48,7 @@ struct estimate_crossover {
 };
 
 /** Smallest B whose flop / dram_lower_bound >= ridge, for the linear operators alone and for the
- *  whole decode step at request->context (docs: analytic model, 5). ridge in FLOP/byte. */
+ *  whole decode step at request->context (METHOD.md, A point). ridge in FLOP/byte. */
 CHECKED struct status estimate_crossover(struct estimate_crossover *out, const struct model *model,
                                          const struct step_request *request,
                                          double ridge_flop_per_byte);

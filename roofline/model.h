@@ -3,7 +3,7 @@
 
 /** The shape of a decoder-only language model as plain data: every matrix and vector that it
  *  stores, by role, with its stored type. Readers of model files fill it (workloads/); counting
- *  (here) and costs (roofline/step.h) need nothing else. Symbols as in the docs: d hidden size,
+ *  (here) and costs (roofline/step.h) need nothing else. Symbols as in MODEL.md: d hidden size,
  *  L layers, V vocabulary rows, h_q and h_kv heads, k head dimension (k_v of V), f MLP width,
  *  E experts, e routed per token.
  *

@@ -1,8 +1,8 @@
 #ifndef ROOFLINE_STEP_H
 #define ROOFLINE_STEP_H
 
-/** The cost of one step of a model: FLOPs and bytes per operator and in sum. Conventions (docs:
- *  the analytic model): a multiply-add is 2 FLOP; weights are read once per pass; useful FLOPs of
+/** The cost of one step of a model: FLOPs and bytes per operator and in sum. Conventions
+ *  (MODEL.md): a multiply-add is 2 FLOP; weights are read once per pass; useful FLOPs of
  *  attention are causal. Element-wise work (softmax, norms, rotary, activation functions,
  *  residuals) is in flop_other and in no other figure.
  *

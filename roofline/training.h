@@ -1,7 +1,7 @@
 #ifndef ROOFLINE_TRAINING_H
 #define ROOFLINE_TRAINING_H
 
-/** FLOPs of training, analytic only (docs: analytic model, 7). */
+/** FLOPs of training, analytic only (MODEL.md, What follows). */
 
 #include "roofline/model.h"
 #include "roofline/status.h"

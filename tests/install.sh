@@ -9,8 +9,9 @@ fail() { echo "FAIL: $*"; failed=1; }
 cmake --install "$1" --prefix "$prefix" >"$prefix/log" 2>&1 || { cat "$prefix/log"; exit 1; }
 rm "$prefix/log"
 [ "$("$prefix/bin/lmroof" --version)" = "$("$LMROOF" --version)" ] || fail "bin/lmroof does not run"
-(cd / && "$prefix/bin/lmroof" model gpt2 --json | grep -q '"lmroof.model/1"') ||
-    fail "the installed program does not find its models"
+(cd / && "$prefix/bin/lmroof" model gpt2 --quiet -o "$prefix/model.json" >"$prefix/log") &&
+    grep -q '"lmroof.model/1"' "$prefix/model.json" || fail "the installed program has no models"
+rm -f "$prefix/log" "$prefix/model.json"
 for file in share/man/man1/lmroof.1 share/bash-completion/completions/lmroof; do
     [ -s "$prefix/$file" ] || fail "no $file"
 done

@@ -112,7 +112,8 @@ static struct status measure(struct result_run *probe, struct result_run *result
     struct run_request request;
     set_request(&request);
     TRY(output_check(report_path));
-    TRY(run_request_dtypes(&request, "f32,bf16"));
+    // The type that models come in first: a busy machine does not get to the second.
+    TRY(run_request_dtypes(&request, "bf16,f32"));
     TRY(probe_quickly(probe, context));
     struct status status = run_execute(result, &request, context);
     add_ceilings(result, probe);

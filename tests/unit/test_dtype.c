@@ -1,7 +1,7 @@
 #include "roofline/dtype.h"
 #include "tests/test.h"
 
-// Bytes of 1024 rows of 2048 elements, by the table of analytic-model and of ggml.
+// Bytes of 1024 rows of 2048 elements, by the block sizes of ggml.
 static void matrix_bytes(void **state)
 {
     (void)state;
