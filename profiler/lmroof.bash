@@ -19,7 +19,9 @@ _lmroof() {
     --smt) words='on off' ;;
     --pages) words='small huge' ;;
     --counters) words='auto off require papi perf' ;;
-    --dtype | --kv-dtype) words='f32 bf16 f16' ;;
+    --dtype | --kv-dtype)
+        words=$("$program" "$command" --help | grep -oE '\b(bf|f|q|int)[0-9][a-z0-9_]*')
+        ;;
     *)
         if [[ $word == -* ]]; then
             words=$("$program" "$command" --help |

@@ -27,6 +27,8 @@ completes 'llama-2-7b llama-3-8b llama-3.2-1b' model -m llama
 completes 'decode' run --phase d
 completes 'decode' run --phase = d
 completes 'huge' run --pages h
+completes 'bf16' run --dtype b
+completes 'int8 f64' probe --dtype ''
 
 # The check itself must be able to fail.
 before=$failed

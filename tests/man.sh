@@ -33,6 +33,10 @@ check_page() {
             grep -qE -- "(^|[ \"])$option([ \"=]|\$)" "$work/section" ||
                 { echo "the man page lacks $command $option"; bad=1; }
         done <"$work/$command.options"
+        for dtype in $(grep -oE '\b(bf|f|q|int)[0-9][a-z0-9_]*' "$work/$command.help" | sort -u); do
+            grep -qw -- "$dtype" "$work/section" ||
+                { echo "the man page lacks $dtype of $command"; bad=1; }
+        done
         for option in $(grep -oE -- '--[a-z][a-z-]*' "$work/section" | grep -v '^--help$' | sort -u); do
             grep -q -- "$option" "$work/$command.help" ||
                 { echo "the man page has $command $option, the program has not"; bad=1; }
