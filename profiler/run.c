@@ -75,7 +75,7 @@ static struct status memory_needed(uint64_t *arena, struct run *r)
             STATUS_UNAVAILABLE,
             "%s needs %s of memory (weights %s, KV cache %s, the rest activations), but %s are "
             "available; choose a smaller model, type, batch or context",
-            r->model.name, units_format_binary(text[0], (uint64_t)whole),
+            r->request->model, units_format_binary(text[0], (uint64_t)whole),
             units_format_binary(text[1], (uint64_t)weights),
             units_format_binary(text[2], (uint64_t)kv),
             units_format_binary(text[3], (uint64_t)available));
