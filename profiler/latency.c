@@ -112,20 +112,24 @@ void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
                          const struct latency_place *place, unsigned loaders, unsigned pause,
                          unsigned n)
 {
-    double latencies[READING_SAMPLES_MAX];
-    double rates[READING_SAMPLES_MAX];
+    double latencies[READING_SAMPLES_MAX] = {0};
+    double rates[READING_SAMPLES_MAX] = {0};
     struct chase_run run;
     assert(loaders < team_threads(place->team));
     prepare(&run, place, loaders, pause);
     n = n < READING_SAMPLES_MAX ? n : READING_SAMPLES_MAX;
+    unsigned count = 0;
     take_sample(&run); // not counted: pages and clock settle
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < 2 * n && count < n; i++) {
         take_sample(&run);
-        latencies[i] = run.seconds / (double)run.steps;
-        rates[i] = (double)atomic_load(&run.loaded_bytes) / run.seconds;
+        double bytes = (double)atomic_load(&run.loaded_bytes);
+        if (loaders == 0 || bytes > 0) { // a load that never got a cpu is no load
+            latencies[count] = run.seconds / (double)run.steps;
+            rates[count++] = bytes / run.seconds;
+        }
     }
-    *seconds = reading_of_samples(latencies, n, BETTER_LOWER, ORIGIN_TIMED);
-    *bytes_per_s = reading_of_samples(rates, n, BETTER_HIGHER, ORIGIN_TIMED);
+    *seconds = reading_of_samples(latencies, count, BETTER_LOWER, ORIGIN_TIMED);
+    *bytes_per_s = reading_of_samples(rates, count, BETTER_HIGHER, ORIGIN_TIMED);
 }
 
 void latency_read(struct reading *out, const struct latency_place *place, unsigned n)

@@ -23,7 +23,8 @@ struct latency_place {
 void latency_read(struct reading *out, const struct latency_place *place, unsigned n);
 
 /** The same while `loaders` other threads (1 .. threads - 1) read their shares, resting between
- *  blocks for pause turns of an empty loop (0: at full speed). bytes_per_s is what they read. */
+ *  blocks for pause turns of an empty loop (0: at full speed). bytes_per_s is what they read;
+ *  samples in which they did not get to run are left out. */
 void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
                          const struct latency_place *place, unsigned loaders, unsigned pause,
                          unsigned n);
