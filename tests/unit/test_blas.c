@@ -50,10 +50,12 @@ static void check_product(struct blas *blas)
     double db[K * N];
     double dc[M * N];
     for (int i = 0; i < M * K; i++) {
-        da[i] = a[i] = (float)(i % 7 - 3);
+        a[i] = (float)(i % 7 - 3);
+        da[i] = i % 7 - 3;
     }
     for (int i = 0; i < K * N; i++) {
-        db[i] = b[i] = (float)(i % 5 - 1);
+        b[i] = (float)(i % 5 - 1);
+        db[i] = i % 5 - 1;
     }
     blas_sgemm(blas, M, N, K, a, b, c);
     blas_dgemm(blas, M, N, K, da, db, dc);
