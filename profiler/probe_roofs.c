@@ -179,7 +179,7 @@ static void report_unsteady(struct result_run *run, const struct probe_item *ite
                             const char *which)
 {
     double width = (item->per_s.ci95_high - item->per_s.ci95_low) / item->per_s.value;
-    if (item->disturbed > 0 || width > 0.10) {
+    if (item->disturbed > 0 || width > 0.10 || item->per_s.n < 3) {
         result_warn(run, "unsteady", "repeat it on a quiet machine",
                     "%s %s: 95 %% interval is %.0f %% wide; %u of %zu samples had involuntary "
                     "switches, stolen or throttled time",
