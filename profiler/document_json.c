@@ -178,7 +178,7 @@ struct status document_write(const json_t *document, const struct command_contex
                              const char *path, bool to_stdout)
 {
     char *text =
-        document == NULL ? NULL : json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
+        document == NULL ? NULL : json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     if (text == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to write the document");
     }
