@@ -3,6 +3,7 @@
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct latency_place place_of(const struct probe *probe, struct probe_session *session,
@@ -36,7 +37,8 @@ static struct status read_levels(struct probe *probe, struct probe_session *sess
         struct result_latency *row =
             result_append(&machine->latency, &machine->latency_count, sizeof *row);
         if (row != NULL) {
-            memcpy(row->level, memory_level_name((enum memory_level)level), sizeof "DRAM");
+            (void)snprintf(row->level, sizeof row->level, "%s",
+                           memory_level_name((enum memory_level)level));
             row->working_set_bytes = set.bytes < arena->bytes ? set.bytes : arena->bytes;
             row->page_bytes = page_bytes;
             latency_read(&row->seconds, &place, samples_of(probe));

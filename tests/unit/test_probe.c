@@ -4,6 +4,8 @@
 #include "profiler/probe_session.h"
 #include "tests/test.h"
 
+#include <stdlib.h>
+
 #define MIB ((uint64_t)1 << 20)
 
 static struct machine two_cores(uint64_t llc, uint64_t available)
@@ -167,6 +169,9 @@ static size_t warnings_of(struct result_run *run, const char *code)
     for (size_t i = 0; i < run->warning_count; i++) {
         found += strcmp(run->warnings[i].code, code) == 0 ? 1 : 0;
     }
+    free(run->warnings);
+    run->warnings = NULL;
+    run->warning_count = 0;
     return found;
 }
 
