@@ -83,7 +83,7 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
 // Best of a few samples: choosing wants the undisturbed speed.
 static double quick_seconds(struct rotation *rotation)
 {
-    double best = INFINITY;
+    double best = HUGE_VAL;
     for (int i = 0; i < 3; i++) {
         struct team_sample timing;
         best = fmin(best, rotation_sample(&timing, rotation, LINEAR_FULL));
@@ -148,7 +148,7 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
                                .rows = job->rows,
                                .group = group_of(job)};
     out->dtype = out->attention ? job->kv_dtype : job->dtype;
-    double best = INFINITY;
+    double best = HUGE_VAL;
     struct status status = status_error(STATUS_UNAVAILABLE, "no kernel for this operator");
     for (int i = 0; i < run_candidate_count(measure, job); i++) {
         struct status tried = try_candidate(out, &best, measure, job, rotation_bytes, i);

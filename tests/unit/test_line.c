@@ -23,7 +23,7 @@ static void rounding(void **state)
         {LINE_BF16, 1 + 0x1p-8, 1, __LINE__},
         {LINE_BF16, 1 + 0x1.8p-7, 1 + 0x1p-6, __LINE__},
         {LINE_BF16, -0x1.fep-3, -0x1.fep-3, __LINE__},
-        {LINE_F32, 0.1F, 0.1F, __LINE__},
+        {LINE_F32, 0x1.99999ap-4, 0x1.99999ap-4, __LINE__},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double got = (double)line_round(cases[i].format, (float)cases[i].in);

@@ -37,7 +37,7 @@ static void short_texts(void **state)
     assert_string_equal(units_format_short(text, 999.6e9, ""), "1 T");
     assert_string_equal(units_format_short(text, 331.4e9, "FLOP/s"), "331 GFLOP/s");
     assert_string_equal(units_format_short(text, 10.7, "FLOP/byte"), "10.7 FLOP/byte");
-    assert_string_equal(units_format_short(text, NAN, ""), "-");
+    assert_string_equal(units_format_short(text, (double)NAN, ""), "-");
 }
 
 static void binary_texts(void **state)
