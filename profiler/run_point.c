@@ -330,6 +330,10 @@ static struct status measure_work(struct result_point *out, struct run_measure *
                          measure->counted_samples);
     fill_point(out, measure, &rounds, compute, level);
     out->disturbed = rounds.kept_disturbed;
+    if (job->op != MODEL_OP_ATTENTION) {
+        run_kernels_note(&measure->kernels, out, line_layout(run_weight_format(job))->name,
+                         work_class_name(work));
+    }
     return status_ok();
 }
 

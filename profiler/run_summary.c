@@ -40,7 +40,8 @@ static const struct result_compute *compute_roof(const struct result_run *run, c
     bool integers = id < DTYPE_COUNT && dtype_get(id)->kind == DTYPE_INT;
     const char *key = integers ? "int8" : id == DTYPE_BF16 ? "bf16" : "f32";
     for (size_t i = 0; i < run->machine.compute_count; i++) {
-        if (strcmp(run->machine.compute[i].dtype, key) == 0) {
+        if (strcmp(run->machine.compute[i].dtype, key) == 0 &&
+            strcmp(run->machine.compute[i].kind, "fma") == 0) {
             return &run->machine.compute[i];
         }
     }
