@@ -19,7 +19,7 @@ import sys
 
 document = json.load(open(sys.argv[1]))
 points = [p for p in document["points"] if p["operator"] != "attention"]
-assert len(points) == 2 * 2 * 4, [p["id"] for p in points]
+assert len(points) == 2 * 2 * 5, [p["id"] for p in points]
 per_32 = {"q8_0": 34, "q4_0": 18}
 for p in points:
     blocks = p["operator"] != "down"  # its rows of 250 values are stored as f16
