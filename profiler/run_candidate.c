@@ -87,7 +87,7 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
 // Best of a few samples: choosing wants the undisturbed speed.
 static double quick_seconds(struct rotation *rotation)
 {
-    double best = INFINITY;
+    double best = (double)INFINITY;
     for (int i = 0; i < 3; i++) {
         struct team_sample timing;
         best = fmin(best, rotation_sample(&timing, rotation, LINEAR_FULL));
@@ -157,7 +157,7 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
                                .rows = job->rows,
                                .group = group_of(job)};
     out->dtype = kind_dtype(job);
-    double best = INFINITY;
+    double best = (double)INFINITY;
     struct status status = status_error(STATUS_UNAVAILABLE, "no kernel for this operator");
     for (int i = 0; i < run_candidate_count(measure, job); i++) {
         struct status tried = try_candidate(out, &best, measure, job, rotation_bytes, i);
