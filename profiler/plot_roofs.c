@@ -65,12 +65,14 @@ static bool is_best_of_family(const struct result_machine *machine, size_t index
     return true;
 }
 
-// By dtype, or as the class that points were judged by: block formats are by int8.
+// By dtype; block formats by the integer class that their points were judged by.
 static bool is_used(const struct result_run *run, const struct result_compute *row)
 {
     for (size_t i = 0; i < run->point_count; i++) {
-        if (strcmp(run->points[i].dtype, row->dtype) == 0 ||
-            strcmp(run->points[i].roof_class, row->class_) == 0) {
+        const struct result_point *point = &run->points[i];
+        bool judged = point->integer_operations && row->integer_operations &&
+                      strcmp(point->roof_class, row->class_) == 0;
+        if (judged || strcmp(point->dtype, row->dtype) == 0) {
             return true;
         }
     }
