@@ -65,14 +65,18 @@ static bool is_best_of_family(const struct result_machine *machine, size_t index
     return true;
 }
 
-static bool is_used(const struct result_run *run, const char *dtype)
+// By dtype; block formats by the integer class that their points were judged by.
+static bool is_used(const struct result_run *run, const struct result_compute *row)
 {
     for (size_t i = 0; i < run->point_count; i++) {
-        if (strcmp(run->points[i].dtype, dtype) == 0) {
+        const struct result_point *point = &run->points[i];
+        bool judged = point->integer_operations && row->integer_operations &&
+                      strcmp(point->roof_class, row->class_) == 0;
+        if (judged || strcmp(point->dtype, row->dtype) == 0) {
             return true;
         }
     }
-    return run->point_count == 0 || strcmp(dtype, "f32") == 0;
+    return run->point_count == 0 || strcmp(row->dtype, "f32") == 0;
 }
 
 // One plateau for each kind and dtype that the points use: the best class, which is what
@@ -82,7 +86,7 @@ static void add_compute_roofs(struct plot *plot, unsigned run, const struct resu
     const struct result_machine *machine = &result->machine;
     for (size_t i = 0; i < machine->compute_count; i++) {
         const struct result_compute *row = &machine->compute[i];
-        if (!plot_present(&row->flop_per_s) || !is_used(result, row->dtype) ||
+        if (!plot_present(&row->flop_per_s) || !is_used(result, row) ||
             !is_best_of_family(machine, i)) {
             continue;
         }

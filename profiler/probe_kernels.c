@@ -9,11 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    enum line_format format;
-    const char *dtype;
-} formats[] = {{LINE_F32, "f32"}, {LINE_BF16, "bf16"}, {LINE_F16, "f16"}};
-
 static const enum linear_class classes[] = {LINEAR_FMA, LINEAR_DOT};
 
 enum { KERNEL_N = 2048, KERNEL_K = 2048, KERNEL_BATCH = 64, CHECKED_ROWS = 64 };
@@ -67,7 +62,7 @@ static struct reading compute_rate(struct probe *probe, struct team *team, struc
 }
 
 static void push_kernel(struct probe *probe, struct team *team, struct kernel_job *job,
-                        const char *dtype)
+                        enum line_format format)
 {
     struct result_machine *machine = &probe->run->machine;
     struct result_compute *row =
@@ -75,7 +70,8 @@ static void push_kernel(struct probe *probe, struct team *team, struct kernel_jo
     if (row == NULL) {
         return;
     }
-    (void)snprintf(row->dtype, sizeof row->dtype, "%s", dtype);
+    (void)snprintf(row->dtype, sizeof row->dtype, "%s", line_layout(format)->name);
+    row->integer_operations = line_is_blocks(format);
     (void)snprintf(row->kind, sizeof row->kind, "kernel");
     (void)snprintf(row->class_, sizeof row->class_, "%s", linear_class_name(job->linear));
     (void)snprintf(row->backend, sizeof row->backend, "lmroof");
@@ -91,10 +87,10 @@ static void push_kernel(struct probe *probe, struct team *team, struct kernel_jo
                                                      "its result differs from the reference", NULL);
 }
 
-static struct status one_kernel(struct probe *probe, struct probe_session *session, size_t format,
-                                enum linear_class class_)
+static struct status one_kernel(struct probe *probe, struct probe_session *session,
+                                enum line_format format, enum linear_class class_)
 {
-    struct linear_params params = {.format = formats[format].format,
+    struct linear_params params = {.format = format,
                                    .class_ = class_,
                                    .isa = probe->host->isa,
                                    .n = KERNEL_N,
@@ -108,23 +104,30 @@ static struct status one_kernel(struct probe *probe, struct probe_session *sessi
     struct status status = arena_map(&arena, job.share_bytes * session->threads, true);
     if (status.code == STATUS_OK) {
         job.base = arena.base;
-        push_kernel(probe, session->team, &job, formats[format].dtype);
+        push_kernel(probe, session->team, &job, format);
         arena_unmap(&arena);
     }
     linear_destroy(job.linear);
     return status;
 }
 
+// Block formats are asked for by the operands of their products.
+static bool format_asked(const struct probe *probe, enum line_format format)
+{
+    return probe_dtype_asked(probe->options,
+                             line_is_blocks(format) ? "int8" : line_layout(format)->name);
+}
+
 struct status probe_kernels(struct probe *probe, struct probe_session *session)
 {
-    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+    for (int i = 0; i < LINE_FORMATS; i++) {
+        enum line_format format = (enum line_format)i;
         for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
             TRY(probe_interrupted(probe));
-            if (linear_supported(formats[f].format, classes[c], probe->host->isa) &&
-                probe_dtype_asked(probe->options, formats[f].dtype) &&
-                probe_has_time(probe, probe->deadline)) {
+            if (linear_supported(format, classes[c], probe->host->isa) &&
+                format_asked(probe, format) && probe_has_time(probe, probe->deadline)) {
                 probe_progress(probe, "kernels");
-                TRY(one_kernel(probe, session, f, classes[c]));
+                TRY(one_kernel(probe, session, format, classes[c]));
             }
         }
     }

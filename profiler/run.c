@@ -107,6 +107,7 @@ static void note_model(struct run *r)
 static struct status save(struct run *r)
 {
     TRY(run_roofs_report(&r->out->machine, &r->measure.roofs));
+    TRY(run_kernels_report(&r->out->machine, &r->measure.kernels));
     if (r->request->output == NULL) {
         return status_ok();
     }

@@ -69,9 +69,13 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
         }
         return work_sgemm(out, measure->session->blas, job->rows, job->n, job->k);
     }
-    const struct linear_params params = {.format = run_line_format(job->dtype),
-                                         .class_ =
-                                             candidate == CANDIDATE_DOT ? LINEAR_DOT : LINEAR_FMA,
+    bool integers = run_job_is_integer(job);
+    if (integers && candidate == CANDIDATE_FMA) {
+        return status_error(STATUS_UNAVAILABLE, "integers are multiplied as they are");
+    }
+    bool dot = integers || candidate == CANDIDATE_DOT;
+    const struct linear_params params = {.format = run_weight_format(job),
+                                         .class_ = dot ? LINEAR_DOT : LINEAR_FMA,
                                          .isa = isa,
                                          .n = job->n,
                                          .k = job->k,
@@ -126,12 +130,17 @@ static unsigned group_of(const struct run_job *job)
                : 0;
 }
 
+// The type that the kernel reads.
+static enum dtype_id kind_dtype(const struct run_job *job)
+{
+    return job->op == MODEL_OP_ATTENTION ? job->kv_dtype : dtype_for_row(job->dtype, job->k);
+}
+
 static bool same_kind(const struct run_choice *choice, const struct run_job *job)
 {
     return choice->attention == (job->op == MODEL_OP_ATTENTION) &&
            choice->prefill == job->prefill && choice->rows == job->rows &&
-           choice->group == group_of(job) &&
-           choice->dtype == (choice->attention ? job->kv_dtype : job->dtype);
+           choice->group == group_of(job) && choice->dtype == kind_dtype(job);
 }
 
 struct status run_candidate_choose(struct run_choice *out, struct run_measure *measure,

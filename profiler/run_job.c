@@ -3,6 +3,7 @@
 #include "profiler/result_build.h"
 #include "roofline/step.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,21 @@ enum { SHAPES_MAX = 16 };
 
 enum line_format run_line_format(enum dtype_id dtype)
 {
-    return dtype == DTYPE_F32 ? LINE_F32 : dtype == DTYPE_BF16 ? LINE_BF16 : LINE_F16;
+    enum line_format format = LINE_F32;
+    bool found = line_find(&format, dtype_name(dtype));
+    assert(found); // run_request.c accepts no other
+    (void)found;
+    return format;
+}
+
+enum line_format run_weight_format(const struct run_job *job)
+{
+    return run_line_format(dtype_for_row(job->dtype, job->k));
+}
+
+bool run_job_is_integer(const struct run_job *job)
+{
+    return job->op != MODEL_OP_ATTENTION && line_is_blocks(run_weight_format(job));
 }
 
 static struct status append(struct run_jobs *jobs, const struct run_job *job)

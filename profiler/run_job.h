@@ -41,4 +41,10 @@ CHECKED struct status run_jobs_plan(struct run_jobs *out, const struct model *mo
 /** The line format of a runnable dtype. */
 enum line_format run_line_format(enum dtype_id dtype);
 
+/** The format of a linear's weights: rows that are no whole number of blocks fall back. */
+enum line_format run_weight_format(const struct run_job *job);
+
+/** True if the operator's products are of integers. */
+bool run_job_is_integer(const struct run_job *job);
+
 #endif

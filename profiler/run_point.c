@@ -53,6 +53,7 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     out->m = job->op == MODEL_OP_ATTENTION ? job->rows * job->batch : job->rows;
     out->n = job->op == MODEL_OP_ATTENTION ? job->attention.heads * job->attention.v_dim : job->n;
     out->k = job->op == MODEL_OP_ATTENTION ? job->context + job->rows : job->k;
+    out->integer_operations = run_job_is_integer(job);
     out->flop = job->flop;
     out->flop_executed = (double)NAN;
     out->bytes_modelled = job->bytes;
@@ -182,7 +183,10 @@ static void fill_roof(struct result_point *out, const struct rounds *r,
     double memory = out->flop_per_byte_predicted * out->roof_bytes_per_s.value;
     bool by_memory = memory < out->roof_flop_per_s.value;
     out->attainable_flop_per_s = by_memory ? memory : out->roof_flop_per_s.value;
-    (void)snprintf(out->roof_name, sizeof out->roof_name, by_memory ? "%s load" : "%s fma",
+    (void)snprintf(out->roof_name, sizeof out->roof_name,
+                   by_memory                 ? "%s load"
+                   : out->integer_operations ? "%s dot"
+                                             : "%s fma",
                    by_memory ? memory_level_name(level) : compute->key);
     (void)snprintf(out->roof_level, sizeof out->roof_level, "%s", memory_level_name(level));
     (void)snprintf(out->roof_class, sizeof out->roof_class, "%s", compute->ceiling.chain->class_);
@@ -286,6 +290,9 @@ static struct status check_result(struct result_point *out, struct rotation *rot
 
 static const char *compute_dtype(const struct run_job *job)
 {
+    if (run_job_is_integer(job)) {
+        return "int8";
+    }
     // Attention and f16 weights are multiplied in f32.
     return job->op != MODEL_OP_ATTENTION && job->dtype == DTYPE_BF16 ? "bf16" : "f32";
 }
@@ -323,6 +330,10 @@ static struct status measure_work(struct result_point *out, struct run_measure *
                          measure->counted_samples);
     fill_point(out, measure, &rounds, compute, level);
     out->disturbed = rounds.kept_disturbed;
+    if (job->op != MODEL_OP_ATTENTION) {
+        run_kernels_note(&measure->kernels, out, line_layout(run_weight_format(job))->name,
+                         work_class_name(work));
+    }
     return status_ok();
 }
 

@@ -7,6 +7,7 @@
 #include "profiler/results.h"
 #include "profiler/run_counters.h"
 #include "profiler/run_job.h"
+#include "profiler/run_kernels.h"
 #include "profiler/run_roofs.h"
 
 #include <signal.h>
@@ -27,6 +28,7 @@ struct run_choice {
 struct run_measure {
     struct session *session;
     struct run_roofs roofs;
+    struct run_kernels kernels;
     struct run_counters counters;
     unsigned counted_samples; /**< of every set of events */
     const volatile sig_atomic_t *signal;

@@ -1,5 +1,7 @@
 #include "profiler/run_request.h"
 
+#include "workloads/line.h"
+
 #include <string.h>
 
 enum option_key {
@@ -31,7 +33,8 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, "LIST", 0, "sequences decoded at once (1)", 1},
     {"context", KEY_CONTEXT, "LIST", 0, "tokens cached before a decode step (512)", 1},
     {"prompt", KEY_PROMPT, "LIST", 0, "tokens of a prefill (512)", 1},
-    {"dtype", KEY_DTYPE, "LIST", 0, "of the weights: f32, bf16, f16 (the model's own)", 2},
+    {"dtype", KEY_DTYPE, "LIST", 0, "of the weights: f32, bf16, f16, q8_0, q4_0 (the model's own)",
+     2},
     {"kv-dtype", KEY_KV_DTYPE, "D", 0, "of the cache: f32, bf16, f16 (f16)", 2},
     {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 3},
     {"smt", KEY_SMT, "on|off", 0, "use SMT siblings too (off)", 3},
@@ -87,21 +90,26 @@ static struct status set_phase(void *context, const char *word)
                : status_error(STATUS_INVALID, "--phase '%s': accepted decode, prefill", word);
 }
 
-static struct status runnable_dtype(enum dtype_id *out, const char *option, const char *word)
+// blocks: formats of integers with scales have kernels too.
+static struct status runnable_dtype(enum dtype_id *out, const char *option, const char *word,
+                                    bool blocks)
 {
+    enum line_format format = LINE_F32;
     *out = dtype_find(word);
-    if (*out == DTYPE_F32 || *out == DTYPE_BF16 || *out == DTYPE_F16) {
+    if (*out < DTYPE_COUNT && line_find(&format, dtype_name(*out)) &&
+        (blocks || !line_is_blocks(format))) {
         return status_ok();
     }
-    return status_error(STATUS_INVALID, "%s '%s': %s; accepted f32, bf16, f16", option, word,
-                        *out < DTYPE_COUNT ? "has no kernels in this version" : "is no dtype");
+    return status_error(STATUS_INVALID, "%s '%s': %s; accepted f32, bf16, f16%s", option, word,
+                        *out < DTYPE_COUNT ? "has no kernels in this version" : "is no dtype",
+                        blocks ? ", q8_0, q4_0" : "");
 }
 
 static struct status add_dtype(void *context, const char *word)
 {
     struct run_request *request = context;
     enum dtype_id id = DTYPE_NONE;
-    TRY(runnable_dtype(&id, "--dtype", word));
+    TRY(runnable_dtype(&id, "--dtype", word, true));
     for (size_t i = 0; i < request->dtype_count; i++) {
         if (request->dtypes[i] == id) {
             return status_ok();
@@ -153,7 +161,7 @@ static struct status set_list(struct run_request *request, int key, const char *
     case KEY_DTYPE:
         return run_request_dtypes(request, text);
     default:
-        return runnable_dtype(&request->kv_dtype, "--kv-dtype", text);
+        return runnable_dtype(&request->kv_dtype, "--kv-dtype", text, false);
     }
 }
 

@@ -36,9 +36,12 @@ static void fill_shares(struct result_run *run)
 
 static const struct result_compute *compute_roof(const struct result_run *run, const char *dtype)
 {
-    const char *key = strcmp(dtype, "bf16") == 0 ? "bf16" : "f32";
+    enum dtype_id id = dtype_find(dtype);
+    bool integers = id < DTYPE_COUNT && dtype_get(id)->kind == DTYPE_INT;
+    const char *key = integers ? "int8" : id == DTYPE_BF16 ? "bf16" : "f32";
     for (size_t i = 0; i < run->machine.compute_count; i++) {
-        if (strcmp(run->machine.compute[i].dtype, key) == 0) {
+        if (strcmp(run->machine.compute[i].dtype, key) == 0 &&
+            strcmp(run->machine.compute[i].kind, "fma") == 0) {
             return &run->machine.compute[i];
         }
     }

@@ -44,7 +44,7 @@ static void run_page(const struct attention *a, struct columns_state *state, flo
 static void pack_queries(const struct attention *a, float *packed, const float *const *from,
                          unsigned columns)
 {
-    size_t ks = a->k_lines * line_ks(a->params.format);
+    size_t ks = a->k_lines * line_layout(a->params.format)->unit_ks;
     for (unsigned b = 0; b < columns; b++) {
         for (size_t d = 0; d < ks; d++) {
             packed[d * columns + b] = d < a->params.k_dim ? from[b][d] * a->scale : 0;

@@ -3,14 +3,43 @@
 #include <math.h>
 #include <string.h>
 
-unsigned line_ks(enum line_format format)
+static const struct line_layout layouts[LINE_FORMATS] = {
+    [LINE_F32] = {"f32", 1, 1, 1, 0},
+    [LINE_BF16] = {"bf16", 2, 1, 1, 0},
+    [LINE_F16] = {"f16", 2, 1, 1, 0},
+    [LINE_Q8_0] = {"q8_0", 2 * LINE_BLOCK_KS, 17, LINE_BLOCK_KS, 128},
+    [LINE_Q4_0] = {"q4_0", 2 * LINE_BLOCK_KS, 9, LINE_BLOCK_KS, 8},
+};
+
+const struct line_layout *line_layout(enum line_format format)
 {
-    return format == LINE_F32 ? 1 : 2;
+    return &layouts[format];
+}
+
+bool line_find(enum line_format *out, const char *name)
+{
+    for (int format = 0; format < LINE_FORMATS; format++) {
+        if (strcmp(layouts[format].name, name) == 0) {
+            *out = (enum line_format)format;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool line_is_blocks(enum line_format format)
+{
+    return layouts[format].multiple_ks > 1;
+}
+
+size_t line_units(enum line_format format, uint64_t k)
+{
+    return (k + layouts[format].unit_ks - 1) / layouts[format].unit_ks;
 }
 
 size_t line_count(enum line_format format, uint64_t k)
 {
-    return (k + line_ks(format) - 1) / line_ks(format);
+    return line_units(format, k) * layouts[format].unit_lines;
 }
 
 // Splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
@@ -93,8 +122,26 @@ static size_t element_offset(enum line_format format, unsigned row, uint64_t k)
     return 2 * (format == LINE_BF16 ? (k / 2 * LINE_ROWS + row) * 2 + k % 2 : k * LINE_ROWS + row);
 }
 
+// Exact: 8 bits of integer times 11 of scale.
+static float block_value(enum line_format format, const unsigned char *group, unsigned row,
+                         uint64_t k)
+{
+    const struct line_layout *layout = &layouts[format];
+    const unsigned char *unit = group + k / layout->unit_ks * layout->unit_lines * LINE_BYTES;
+    unsigned in_unit = (unsigned)(k % layout->unit_ks);
+    uint16_t scale;
+    memcpy(&scale, unit + 2 * (in_unit / LINE_BLOCK_KS * LINE_ROWS + row), sizeof scale);
+    unsigned ks = format == LINE_Q8_0 ? 4 : 8; // of one line
+    unsigned byte = unit[(1 + in_unit / ks) * LINE_BYTES + row * 4 + in_unit % 4];
+    unsigned stored = format == LINE_Q8_0 ? byte : in_unit % ks < 4 ? byte & 15U : byte >> 4;
+    return (float)((int)stored - layout->offset) * f16_value(scale);
+}
+
 float line_get(enum line_format format, const unsigned char *group, unsigned row, uint64_t k)
 {
+    if (line_is_blocks(format)) {
+        return block_value(format, group, row, k);
+    }
     const unsigned char *at = group + element_offset(format, row, k);
     if (format == LINE_F32) {
         float value;

@@ -2,8 +2,8 @@
 #define WORKLOADS_LINEAR_H
 
 /** y[B,N] = x[B,K] W[N,K]^T, the linear layers of decode: W streams from memory once per call
- *  whatever B is. W is stored repacked in groups of 16 rows (line.h). N is padded to 16, an odd K
- * by a k whose activation is 0.
+ *  whatever B is. W is stored repacked in groups of 16 rows (line.h). N is padded to 16, K
+ *  to whole units by activations of 0.
  *
  *  Each thread owns a contiguous run of groups, stored one after another in memory that it
  *  touches first itself. */
@@ -19,7 +19,8 @@
 /** How the products are made. */
 enum linear_class {
     LINEAR_FMA, /**< convert to f32, fused multiply-add in f32 */
-    LINEAR_DOT  /**< the ISA's own dot product of the format (bf16: vdpbf16ps), f32 sums */
+    LINEAR_DOT  /**< the ISA's own dot product of the format: bf16 vdpbf16ps with f32 sums; block
+                   formats integer products of a block's weights with quantised activations */
 };
 
 /** The full kernel, or one of its twins: the same loops over the same partition. */
@@ -49,8 +50,9 @@ struct linear;
 bool linear_supported(enum line_format format, enum linear_class class_, struct isa_set isa);
 
 /** Allocates activations, packed activations and outputs (not the weights) and fills x with
- *  reproducible values. Errors: INVALID for zero extents or a batch above LINEAR_BATCH_MAX,
- *  UNAVAILABLE without such a kernel, SYSTEM without memory. The caller destroys it. */
+ *  reproducible values. Errors: INVALID for zero extents, a batch above LINEAR_BATCH_MAX or rows
+ *  that are no whole number of blocks, UNAVAILABLE without such a kernel, SYSTEM without memory.
+ *  The caller destroys it. */
 CHECKED struct status linear_create(struct linear **out, const struct linear_params *params);
 void linear_destroy(struct linear *linear);
 
@@ -70,7 +72,8 @@ void linear_set_prefetch(struct linear *linear, size_t prefetch_bytes);
 
 /** One thread's share of one product; weights are the thread's own part (thread_bytes of it,
  *  64-byte aligned). Packs its share of x first, with a team barrier where the packing is
- *  shared; must be called by all threads of the team, inside one parallel region. */
+ *  shared; in block formats it is quantised, per 32 values to int8 with a scale. Must be called by
+ *  all threads of the team, inside one parallel region. */
 void linear_run(struct linear *linear, unsigned thread, const unsigned char *weights,
                 enum linear_mode mode);
 
@@ -79,8 +82,9 @@ double linear_weight(const struct linear *linear, const unsigned char *const *we
                      uint64_t k);
 
 /** Largest error of y after a LINEAR_FULL run, against a double-precision product of the stored
- *  weights and of x (as rounded for the class), relative to sum |w||x| of each output; over rows
- *  spread evenly, at least min(N, rows) of them and the first and last of each thread. */
+ *  weights and of x (as rounded or quantised for the class, which is checked too), relative to
+ *  sum |w||x| of each output; over rows spread evenly, at least min(N, rows) of them and the first
+ *  and last of each thread. Infinite if there is no memory for it. */
 double linear_check(const struct linear *linear, const unsigned char *const *weights,
                     uint64_t rows);
 

@@ -1,18 +1,28 @@
 #ifndef WORKLOADS_LINEAR_KERNEL_H
 #define WORKLOADS_LINEAR_KERNEL_H
 
-/** Between linear.c (plans, packing, partition) and linear_<isa>.c (the inner loops). */
+/** Between linear*.c (plans, packing, partition) and linear_<isa>.c (the inner loops). */
 
 #include "workloads/linear.h"
 
-enum { LINEAR_BLOCK_LINES = 128, LINEAR_TILE_MAX = 12, LINEAR_TALL_MAX = 2 };
+enum { LINEAR_PIECE_LINES = 128, LINEAR_TILE_MAX = 12, LINEAR_TALL_MAX = 2 };
 
-/** acc[rows / 16][columns][16] += one block of lines of `tall` groups times columns of x.
- *  The line i of group j is at weights + j * group_step + 64 i. x is [lines][k per line][columns]
- *  of f32, for the dot class [lines][columns] of pairs. Lines prefetch_bytes ahead are fetched by
- *  the variants made for that. */
+/** acc[rows / 16][columns][16] += some units (line.h) of `tall` groups times columns of x.
+ *  Unit i of group j is at weights + j * group_step + i * (bytes of a unit). x is
+ *  [unit][k of the unit][columns] of f32, for bf16's dot class [unit][columns] of pairs, for block
+ *  formats [block][LINEAR_BLOCK_WORDS][columns]. Lines prefetch_bytes ahead are fetched by the
+ *  variants made for that. */
 typedef void linear_tile_fn(float *acc, const unsigned char *weights, size_t group_step,
-                            size_t lines, const void *x, size_t prefetch_bytes);
+                            size_t units, const void *x, size_t prefetch_bytes);
+
+/** Words of 32 k of quantised activations: eight of 4 k as int8, then -offset x their sum (where
+ *  the sums of products with offset weights start) and their scale as f32. */
+enum { LINEAR_WORD_START = LINE_BLOCK_KS / 4, LINEAR_WORD_SCALE, LINEAR_BLOCK_WORDS };
+
+/** Quantises `blocks` blocks of 32 x to int8: scale max |x| / 127, nearest, ties to even. Word i of
+ *  block b goes to words[(b * LINEAR_BLOCK_WORDS + i) * columns]. */
+typedef void linear_quantise_fn(uint32_t *words, size_t columns, const float *x, size_t blocks,
+                                int offset);
 
 /** Reads the same lines; ORs them into sink[64]. */
 typedef void linear_touch_fn(unsigned char *sink, const unsigned char *weights, size_t group_step,
@@ -30,6 +40,7 @@ struct linear_kernel {
     /** [prefetching][tall - 1][columns - 1]; unused entries NULL */
     linear_tile_fn *tiles[2][LINEAR_TALL_MAX][LINEAR_TILE_MAX];
     linear_touch_fn *touch[LINEAR_TALL_MAX];
+    linear_quantise_fn *quantise; /**< block formats; else NULL */
 };
 
 /** From this many columns on a tile takes `tall` groups: below, one stream suffices. */
@@ -38,6 +49,10 @@ enum { LINEAR_TALL_FROM = 5 };
 /** Each ISA's kernels, ended by an entry without needs-check: count of them given beside. */
 extern const struct linear_kernel linear_kernels_avx512[];
 extern const struct linear_kernel linear_kernels_avx512bf16[];
+extern const struct linear_kernel linear_kernels_avx512vnni[];
+extern const struct linear_kernel linear_kernels_vnni256[];
+extern const struct linear_kernel linear_kernels_avxvnni[];
+extern const struct linear_kernel linear_kernels_neondot[];
 extern const struct linear_kernel linear_kernels_avx2[];
 extern const struct linear_kernel linear_kernels_neon[];
 extern const struct linear_kernel linear_kernels_portable[];

@@ -1,6 +1,6 @@
-#include "workloads/line.h"
-
+#include "roofline/dtype.h"
 #include "tests/test.h"
+#include "workloads/line.h"
 
 // Exact values from the IEEE 754 formats.
 static void rounding(void **state)
@@ -73,12 +73,72 @@ static void filled_values_are_normal_in_every_format(void **state)
     }
 }
 
+// Where line.h says that element (row, k) of a block format is; sets its integer to stored.
+static void put_stored(enum line_format format, unsigned char *group, unsigned row, unsigned k,
+                       unsigned stored)
+{
+    unsigned char *unit = group + k / 64 * (format == LINE_Q8_0 ? 17 : 9) * 64;
+    unsigned block = k % 64 / 32;
+    unsigned in_block = k % 32;
+    if (format == LINE_Q8_0) {
+        unit[(1 + block * 8 + in_block / 4) * 64 + row * 4 + in_block % 4] = (unsigned char)stored;
+        return;
+    }
+    unsigned char *at = unit + (1 + block * 4 + in_block / 8) * 64 + row * 4 + in_block % 4;
+    *at = (unsigned char)(in_block % 8 < 4 ? (*at & 0xf0U) | stored : (*at & 0x0fU) | stored << 4);
+}
+
+static void blocks_have_their_own_scales_and_integers(void **state)
+{
+    (void)state;
+    enum { KS = 96 }; // a block and a half of units
+    for (int i = LINE_Q8_0; i <= LINE_Q4_0; i++) {
+        enum line_format format = (enum line_format)i;
+        int offset = format == LINE_Q8_0 ? 128 : 8;
+        unsigned char group[2 * 17 * 64] = {0};
+        assert_int_equal(line_count(format, KS), format == LINE_Q8_0 ? 34 : 18);
+        for (unsigned row = 0; row < LINE_ROWS; row++) {
+            for (unsigned k = 0; k < KS; k++) {
+                put_stored(format, group, row, k, (row * 5 + k * 3) % (unsigned)(2 * offset));
+            }
+            for (unsigned block = 0; block < KS / 32; block++) { // f16 of 2^(row - 8 + block)
+                uint16_t scale = (uint16_t)((row + 7 + block) << 10);
+                size_t unit = block / 2 * (format == LINE_Q8_0 ? 17 : 9) * 64;
+                memcpy(group + unit + block % 2 * 32 + row * 2, &scale, sizeof scale);
+            }
+        }
+        for (unsigned row = 0; row < LINE_ROWS; row++) {
+            for (unsigned k = 0; k < KS; k++) {
+                int q = (int)((row * 5 + k * 3) % (unsigned)(2 * offset)) - offset;
+                double want = ldexp(q, (int)row - 8 + (int)(k / 32));
+                double got = (double)line_get(format, group, row, k);
+                if (fabs(got - want) > 0) {
+                    fail_msg("format %d row %u k %u: got %g, want %g", i, row, k, got, want);
+                }
+            }
+        }
+    }
+}
+
+static void block_formats_take_the_bytes_of_ggml(void **state)
+{
+    (void)state;
+    for (int format = LINE_F32; format < LINE_FORMATS; format++) {
+        enum dtype_id dtype = dtype_find(line_layout((enum line_format)format)->name);
+        assert_true(dtype < DTYPE_COUNT);
+        assert_int_equal(line_count((enum line_format)format, 4096) * LINE_BYTES,
+                         dtype_matrix_bytes(dtype, LINE_ROWS, 4096));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounding),
         cmocka_unit_test(every_element_has_its_own_place),
         cmocka_unit_test(filled_values_are_normal_in_every_format),
+        cmocka_unit_test(blocks_have_their_own_scales_and_integers),
+        cmocka_unit_test(block_formats_take_the_bytes_of_ggml),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

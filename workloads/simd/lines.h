@@ -1,3 +1,6 @@
+#ifndef WORKLOADS_SIMD_LINES_H
+#define WORKLOADS_SIMD_LINES_H
+
 /** Lines of stored weights or cache rows as f32 vectors; included after a simd_<isa>.h. */
 
 #include "workloads/line.h"
@@ -21,3 +24,5 @@ SIMD_INLINE v16 line_second(const enum line_format format, v_line line)
 {
     return format == LINE_BF16 ? v16_of_bf16_odd(line) : v16_of_f16_high(line);
 }
+
+#endif

@@ -125,4 +125,88 @@ SIMD_INLINE void simd_prefetch(const unsigned char *p)
     _mm_prefetch((const char *)p, _MM_HINT_T1);
 }
 
+#define SIMD_BLOCKS 1
+typedef struct {
+    __m256i lo, hi; // of 32-bit lanes; without vpdpbusd and with 4 bits of 16-bit ones
+} v_sum;
+
+SIMD_INLINE v_line v_line_low_nibbles(v_line line)
+{
+    const __m256i mask = _mm256_set1_epi8(15);
+    return (v_line){_mm256_and_si256(line.lo, mask), _mm256_and_si256(line.hi, mask)};
+}
+SIMD_INLINE v_line v_line_high_nibbles(v_line line)
+{
+    return v_line_low_nibbles(
+        (v_line){_mm256_srli_epi16(line.lo, 4), _mm256_srli_epi16(line.hi, 4)});
+}
+#if defined(__AVXVNNI__) || defined(__AVX512VNNI__)
+#ifdef __AVXVNNI__
+#define AVX2_DPBUSD _mm256_dpbusd_avx_epi32
+#else
+#define AVX2_DPBUSD _mm256_dpbusd_epi32
+#endif
+SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
+{
+    (void)bits;
+    __m256i v = _mm256_set1_epi32(start);
+    return (v_sum){v, v};
+}
+SIMD_INLINE v_sum v_sum_add(v_sum sum, v_line w, uint32_t x, const int bits)
+{
+    (void)bits;
+    const __m256i value = _mm256_set1_epi32((int)x);
+    return (v_sum){AVX2_DPBUSD(sum.lo, w.lo, value), AVX2_DPBUSD(sum.hi, w.hi, value)};
+}
+SIMD_INLINE v16 v16_of_sum(v_sum sum, int32_t start, const int bits)
+{
+    (void)start;
+    (void)bits;
+    return (v16){_mm256_cvtepi32_ps(sum.lo), _mm256_cvtepi32_ps(sum.hi)};
+}
+#else
+SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
+{
+    (void)start;
+    (void)bits;
+    return (v_sum){_mm256_setzero_si256(), _mm256_setzero_si256()};
+}
+// vpmaddubsw adds two products to 16 bits and saturates. 4 bits: 8 x 2 x 15 x 127 of a block fit.
+// 8 bits: |w| as the unsigned factor, w's sign on x: 2 x 128 x 127 fit.
+SIMD_INLINE __m256i avx2_sum_add(__m256i sum, __m256i w, __m256i x, const int bits)
+{
+    if (bits == 4) {
+        return _mm256_add_epi16(sum, _mm256_maddubs_epi16(w, x));
+    }
+    const __m256i q = _mm256_xor_si256(w, _mm256_set1_epi8(-128));
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), _mm256_sign_epi8(x, q));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+SIMD_INLINE v_sum v_sum_add(v_sum sum, v_line w, uint32_t x, const int bits)
+{
+    const __m256i value = _mm256_set1_epi32((int)x);
+    return (v_sum){avx2_sum_add(sum.lo, w.lo, value, bits),
+                   avx2_sum_add(sum.hi, w.hi, value, bits)};
+}
+SIMD_INLINE __m256 avx2_of_sum(__m256i sum, int32_t start, const int bits)
+{
+    if (bits == 4) {
+        sum = _mm256_add_epi32(_mm256_madd_epi16(sum, _mm256_set1_epi16(1)),
+                               _mm256_set1_epi32(start));
+    }
+    return _mm256_cvtepi32_ps(sum);
+}
+SIMD_INLINE v16 v16_of_sum(v_sum sum, int32_t start, const int bits)
+{
+    return (v16){avx2_of_sum(sum.lo, start, bits), avx2_of_sum(sum.hi, start, bits)};
+}
+#endif
+SIMD_INLINE void v16_store_i8(int8_t *p, v16 v)
+{
+    const __m256i mixed = _mm256_packs_epi32(_mm256_cvtps_epi32(v.lo), _mm256_cvtps_epi32(v.hi));
+    const __m256i words = _mm256_permute4x64_epi64(mixed, 0xd8);
+    _mm_storeu_si128((__m128i *)(void *)p, _mm_packs_epi16(_mm256_castsi256_si128(words),
+                                                           _mm256_extracti128_si256(words, 1)));
+}
+
 #endif

@@ -109,4 +109,38 @@ SIMD_INLINE v16 v16_dot_bf16(v16 acc, v_line line, uint32_t pair)
 }
 #endif
 
+#ifdef __AVX512VNNI__
+#define SIMD_BLOCKS 1
+typedef __m512i v_sum;
+
+SIMD_INLINE v_line v_line_low_nibbles(v_line line)
+{
+    return _mm512_and_si512(line, _mm512_set1_epi8(15));
+}
+SIMD_INLINE v_line v_line_high_nibbles(v_line line)
+{
+    return _mm512_and_si512(_mm512_srli_epi16(line, 4), _mm512_set1_epi8(15));
+}
+SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
+{
+    (void)bits;
+    return _mm512_set1_epi32(start);
+}
+SIMD_INLINE v_sum v_sum_add(v_sum sum, v_line w, uint32_t x, const int bits)
+{
+    (void)bits;
+    return _mm512_dpbusd_epi32(sum, w, _mm512_set1_epi32((int)x));
+}
+SIMD_INLINE v16 v16_of_sum(v_sum sum, int32_t start, const int bits)
+{
+    (void)start;
+    (void)bits;
+    return _mm512_cvtepi32_ps(sum);
+}
+SIMD_INLINE void v16_store_i8(int8_t *p, v16 v)
+{
+    _mm_storeu_si128((__m128i *)(void *)p, _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(v)));
+}
+#endif
+
 #endif

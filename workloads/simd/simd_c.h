@@ -5,7 +5,8 @@
  *  other simd_<isa>.h do. A v16 is sixteen f32 lanes, a v_line the 64 bytes of a cache line.
  *
  *  SIMD_TILE: most columns of a tile; SIMD_TALL: row groups that a wide tile takes at once;
- *  SIMD_DOT: defined where v16_dot_bf16() exists. Conversions take a line of weights:
+ *  SIMD_DOT: defined where v16_dot_bf16() exists; SIMD_BLOCKS: where the integer sums of the block
+ *  formats do. Conversions take a line of weights:
  *  f32 [16 rows]; bf16 [16 rows][2 k] (even, odd k); f16 [2 k][16 rows] (low, high half). */
 
 #include <stdint.h>
@@ -159,6 +160,59 @@ SIMD_INLINE v16 v16_of_f16_high(v_line line)
 SIMD_INLINE void simd_prefetch(const unsigned char *p)
 {
     __builtin_prefetch(p, 0, 2);
+}
+
+#define SIMD_BLOCKS 1
+typedef struct {
+    int32_t i[16];
+} v_sum;
+
+// Bytes of a line's low and high halves of bytes.
+SIMD_INLINE v_line v_line_low_nibbles(v_line line)
+{
+    SIMD_EACH line.u[i] &= 0x0f0f0f0fU;
+    return line;
+}
+SIMD_INLINE v_line v_line_high_nibbles(v_line line)
+{
+    SIMD_EACH line.u[i] = (line.u[i] >> 4) & 0x0f0f0f0fU;
+    return line;
+}
+// The sum of a block's products for 16 rows: from v_sum_start() of -offset x sum(x) over eight
+// v_sum_add() of lines [16 rows][4 k] of w + offset (`bits` wide) times four int8 x, to
+// v16_of_sum(). Each ISA uses `start` in one of the two, or takes the offset off the weights.
+SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
+{
+    v_sum sum;
+    (void)bits;
+    SIMD_EACH sum.i[i] = start;
+    return sum;
+}
+SIMD_INLINE int32_t simd_byte(uint32_t u, int byte)
+{
+    return (int32_t)(u >> (8 * byte) & 255U);
+}
+SIMD_INLINE v_sum v_sum_add(v_sum sum, v_line w, uint32_t x, const int bits)
+{
+    (void)bits;
+    for (int k = 0; k < 4; k++) {
+        const int32_t value = (simd_byte(x, k) ^ 128) - 128;
+        SIMD_EACH sum.i[i] += simd_byte(w.u[i], k) * value;
+    }
+    return sum;
+}
+SIMD_INLINE v16 v16_of_sum(v_sum sum, int32_t start, const int bits)
+{
+    v16 v;
+    (void)start;
+    (void)bits;
+    SIMD_EACH v.f[i] = (float)sum.i[i];
+    return v;
+}
+// Integers of magnitude up to 127.
+SIMD_INLINE void v16_store_i8(int8_t *p, v16 v)
+{
+    SIMD_EACH p[i] = (int8_t)v.f[i];
 }
 
 #endif

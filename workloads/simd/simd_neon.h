@@ -137,4 +137,60 @@ SIMD_INLINE void simd_prefetch(const unsigned char *p)
     __builtin_prefetch(p, 0, 2);
 }
 
+#ifdef __ARM_FEATURE_DOTPROD
+#define SIMD_BLOCKS 1
+typedef struct {
+    int32x4_t q0, q1, q2, q3;
+} v_sum;
+
+SIMD_INLINE uint32x4_t neon_low_nibbles(uint32x4_t q)
+{
+    return vandq_u32(q, vdupq_n_u32(0x0f0f0f0fU));
+}
+SIMD_INLINE v_line v_line_low_nibbles(v_line l)
+{
+    return (v_line){neon_low_nibbles(l.q0), neon_low_nibbles(l.q1), neon_low_nibbles(l.q2),
+                    neon_low_nibbles(l.q3)};
+}
+SIMD_INLINE v_line v_line_high_nibbles(v_line l)
+{
+    return v_line_low_nibbles((v_line){vshrq_n_u32(l.q0, 4), vshrq_n_u32(l.q1, 4),
+                                       vshrq_n_u32(l.q2, 4), vshrq_n_u32(l.q3, 4)});
+}
+// SDOT takes signed weights: those of 4 bits are signed with their offset too, those of 8 bits
+// lose it.
+SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
+{
+    int32x4_t v = vdupq_n_s32(bits == 4 ? start : 0);
+    return (v_sum){v, v, v, v};
+}
+SIMD_INLINE int32x4_t neon_sum_add(int32x4_t sum, uint32x4_t w, int8x16_t x, const int bits)
+{
+    const uint32x4_t offset = vdupq_n_u32(bits == 4 ? 0 : 0x80808080U);
+    return vdotq_s32(sum, vreinterpretq_s8_u32(veorq_u32(w, offset)), x);
+}
+SIMD_INLINE v_sum v_sum_add(v_sum sum, v_line w, uint32_t x, const int bits)
+{
+    const int8x16_t value = vreinterpretq_s8_u32(vdupq_n_u32(x));
+    return (v_sum){neon_sum_add(sum.q0, w.q0, value, bits), neon_sum_add(sum.q1, w.q1, value, bits),
+                   neon_sum_add(sum.q2, w.q2, value, bits),
+                   neon_sum_add(sum.q3, w.q3, value, bits)};
+}
+SIMD_INLINE v16 v16_of_sum(v_sum sum, int32_t start, const int bits)
+{
+    (void)start;
+    (void)bits;
+    return (v16){vcvtq_f32_s32(sum.q0), vcvtq_f32_s32(sum.q1), vcvtq_f32_s32(sum.q2),
+                 vcvtq_f32_s32(sum.q3)};
+}
+SIMD_INLINE void v16_store_i8(int8_t *p, v16 v)
+{
+    const int16x8_t low = vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.q0)), //
+                                       vmovn_s32(vcvtq_s32_f32(v.q1)));
+    const int16x8_t high = vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.q2)), //
+                                        vmovn_s32(vcvtq_s32_f32(v.q3)));
+    vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+}
+#endif
+
 #endif

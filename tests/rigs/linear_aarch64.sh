@@ -1,0 +1,42 @@
+#!/bin/sh
+# The aarch64 linear kernels against their reference under qemu-user: a plain core and one with dot
+# products. Needs gcc-aarch64-linux-gnu and qemu-user.
+set -u
+cc=${AARCH64_CC:-aarch64-linux-gnu-gcc}
+command -v "$cc" >/dev/null && command -v qemu-aarch64 >/dev/null || {
+    echo "SKIP: needs $cc and qemu-aarch64"
+    exit 77
+}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+build() {
+    file=$1
+    shift
+    "$cc" -std=c17 -D_GNU_SOURCE -I"$SOURCE" -Wall -Wextra -Wno-unknown-pragmas -Werror "$@" \
+        -c "$file" -o "$work/$(basename "$file" .c).o" || exit 1
+}
+workloads=$SOURCE/workloads
+build "$workloads/linear_neondot.c" -O2 -march=armv8.2-a+dotprod
+build "$workloads/linear_neon.c" -O1
+build "$workloads/linear_portable.c" -O1
+for file in "$workloads/linear.c" "$workloads/linear_pack.c" "$workloads/linear_check.c" \
+    "$workloads/line.c" "$workloads/isa.c" "$SOURCE/roofline/status.c" \
+    "$TESTS/rigs/linear_rig.c"; do
+    build "$file" -O2
+done
+"$cc" -static "$work"/*.o -lm -o "$work/check" || exit 1
+# expect CPU LINE...: all kernels pass there, and each line is among the output.
+expect() {
+    cpu=$1
+    shift
+    qemu-aarch64 -cpu "$cpu" "$work/check" >"$work/out" || {
+        echo "FAIL on $cpu:"
+        grep -v ' ok$' "$work/out"
+        exit 1
+    }
+    for line in "$@"; do
+        grep -qx "$line ok" "$work/out" || { echo "FAIL: '$line' did not run on $cpu"; exit 1; }
+    done
+}
+expect cortex-a72 "f32 neon/fmla/f32" "q8_0 portable/c/i32" "q4_0 portable/c/i32"
+expect neoverse-n1 "bf16 neon/fmla/f32" "q8_0 neon_dotprod/sdot/i32" "q4_0 neon_dotprod/sdot/i32"

@@ -1,0 +1,68 @@
+// Every linear kernel that this CPU can execute against the double reference, on one thread, at
+// shapes that no loop divides evenly. Prints a line for each class; exit status 1 if one is wrong.
+#include "workloads/linear.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static double check(const char **class_name, double *tolerance, const struct linear_params *params)
+{
+    struct linear *linear = NULL;
+    if (!status_is_ok(linear_create(&linear, params))) {
+        return 1;
+    }
+    size_t bytes = linear_thread_bytes(linear, 0);
+    unsigned char *weights = aligned_alloc(64, bytes);
+    if (weights == NULL) {
+        return 1;
+    }
+    line_fill(weights, bytes, params->batch);
+    linear_run(linear, 0, weights, LINEAR_MEMORY_ONLY);
+    linear_run(linear, 0, weights, LINEAR_COMPUTE_ONLY);
+    linear_run(linear, 0, weights, LINEAR_FULL);
+    const unsigned char *parts[] = {weights};
+    double error = linear_check(linear, parts, params->n);
+    *class_name = linear_class_name(linear);
+    *tolerance = linear_tolerance(linear);
+    linear_destroy(linear);
+    free(weights);
+    return error;
+}
+
+static int check_batches(enum line_format format, enum linear_class class_)
+{
+    const char *name = "";
+    for (unsigned batch = 1; batch <= 65; batch += batch < 13 ? 1 : 26) {
+        const struct linear_params params = {.format = format,
+                                             .class_ = class_,
+                                             .isa = isa_detect(),
+                                             .n = 33,
+                                             .k = line_is_blocks(format) ? 608 : 259,
+                                             .batch = batch,
+                                             .threads = 1,
+                                             .prefetch_bytes = batch % 2 == 0 ? 4096 : 0};
+        double tolerance = 0;
+        double error = check(&name, &tolerance, &params);
+        if (!(error <= tolerance)) {
+            (void)printf("%s %s batch %u: error %g, tolerance %g\n", line_layout(format)->name,
+                         name, batch, error, tolerance);
+            return 1;
+        }
+    }
+    (void)printf("%s %s ok\n", line_layout(format)->name, name);
+    return 0;
+}
+
+int main(void)
+{
+    int failed = 0;
+    for (int format = LINE_F32; format < LINE_FORMATS; format++) {
+        for (int class_ = LINEAR_FMA; class_ <= LINEAR_DOT; class_++) {
+            if (linear_supported((enum line_format)format, (enum linear_class)class_,
+                                 isa_detect())) {
+                failed |= check_batches((enum line_format)format, (enum linear_class)class_);
+            }
+        }
+    }
+    return failed;
+}

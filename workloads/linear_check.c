@@ -1,0 +1,158 @@
+#include "workloads/linear_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double linear_weight(const struct linear *linear, const unsigned char *const *weights, uint64_t row,
+                     uint64_t k)
+{
+    size_t group = row / LINE_ROWS;
+    unsigned thread = 0;
+    while (group >= linear_first_group(linear, thread + 1)) {
+        thread++;
+    }
+    const unsigned char *base =
+        weights[thread] + (group - linear_first_group(linear, thread)) * linear->group_bytes;
+    return (double)line_get(linear->params.format, base, row % LINE_ROWS, k);
+}
+
+// The tile of a row of x.
+static unsigned tile_of(const struct linear *l, unsigned b)
+{
+    unsigned tile = 0;
+    while (linear_tile_first(l, tile + 1) <= b) {
+        tile++;
+    }
+    return tile;
+}
+
+// The quantised values of row b of x, from where the kernel reads them.
+static void quantised_row(double *out, const struct linear *l, unsigned b)
+{
+    unsigned tile = tile_of(l, b);
+    size_t step = (size_t)4 * linear_tile_columns(l, tile);
+    const unsigned char *words =
+        linear_tile_x(l, tile, 0) + (size_t)4 * (b - linear_tile_first(l, tile));
+    for (uint64_t k = 0; k < l->params.k; k++) {
+        const unsigned char *block = words + k / LINE_BLOCK_KS * LINEAR_BLOCK_WORDS * step;
+        float scale;
+        int8_t values[4];
+        memcpy(&scale, block + LINEAR_WORD_SCALE * step, sizeof scale);
+        memcpy(values, block + k % LINE_BLOCK_KS / 4 * step, sizeof values);
+        out[k] = (double)scale * values[k % 4];
+    }
+}
+
+// Row b of x as the kernel multiplied it.
+static void multiplied_row(double *out, const struct linear *l, unsigned b)
+{
+    if (line_is_blocks(l->params.format)) {
+        quantised_row(out, l, b);
+        return;
+    }
+    for (uint64_t k = 0; k < l->params.k; k++) {
+        float x = l->x[b * l->ldx + k];
+        out[k] = (double)(l->params.class_ == LINEAR_DOT ? line_round(LINE_BF16, x) : x);
+    }
+}
+
+// Whether the quantised x is within half a step of x, a step being max |x| / 127 of its block.
+static bool quantised_well(const struct linear *l, const double *quantised, unsigned b)
+{
+    const float *x = l->x + b * l->ldx;
+    for (uint64_t from = 0; from < l->params.k; from += LINE_BLOCK_KS) {
+        double largest = 0;
+        for (uint64_t k = from; k < from + LINE_BLOCK_KS; k++) {
+            largest = fmax(largest, fabs((double)x[k]));
+        }
+        for (uint64_t k = from; k < from + LINE_BLOCK_KS; k++) {
+            double off = fabs(quantised[k] - (double)x[k]);
+            if (!(off <= largest / 127 * (0.5 + 1e-4))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/** What the rows of W are checked with. */
+struct reference {
+    const struct linear *linear;
+    const unsigned char *const *weights;
+    double *x; // [batch][K], as multiplied
+    double *w; // [K], the row at hand
+};
+
+static double row_error(const struct reference *r, uint64_t row)
+{
+    const struct linear *l = r->linear;
+    double worst = 0;
+    for (uint64_t k = 0; k < l->params.k; k++) {
+        r->w[k] = linear_weight(l, r->weights, row, k);
+    }
+    for (unsigned b = 0; b < l->params.batch; b++) {
+        const double *x = r->x + b * l->params.k;
+        double sum = 0;
+        double size = 0;
+        for (uint64_t k = 0; k < l->params.k; k++) {
+            double product = r->w[k] * x[k];
+            sum += product;
+            size += fabs(product);
+        }
+        double error = fabs((double)l->y[b * l->ldy + row] - sum) / (size > 0 ? size : 1);
+        worst = error > worst || isnan(error) ? error : worst;
+    }
+    return isnan(worst) ? HUGE_VAL : worst;
+}
+
+static double check_rows(const struct reference *r, uint64_t rows)
+{
+    uint64_t n = r->linear->params.n;
+    uint64_t count = rows < n ? rows : n;
+    double worst = 0;
+    for (unsigned b = 0; b < r->linear->params.batch; b++) {
+        double *x = r->x + b * r->linear->params.k;
+        multiplied_row(x, r->linear, b);
+        if (line_is_blocks(r->linear->params.format) && !quantised_well(r->linear, x, b)) {
+            return HUGE_VAL;
+        }
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        worst = fmax(worst, row_error(r, count == 1 ? 0 : i * (n - 1) / (count - 1)));
+    }
+    for (unsigned thread = 0; thread < r->linear->params.threads; thread++) {
+        uint64_t begin = linear_first_group(r->linear, thread) * LINE_ROWS;
+        uint64_t end = linear_first_group(r->linear, thread + 1) * LINE_ROWS;
+        if (begin < end && begin < n) {
+            worst = fmax(worst, row_error(r, begin));
+            worst = fmax(worst, row_error(r, (end < n ? end : n) - 1));
+        }
+    }
+    return worst;
+}
+
+double linear_check(const struct linear *linear, const unsigned char *const *weights, uint64_t rows)
+{
+    uint64_t k = linear->params.k;
+    struct reference r = {.linear = linear,
+                          .weights = weights,
+                          .x = malloc(linear->params.batch * k * sizeof *r.x),
+                          .w = malloc(k * sizeof *r.w)};
+    double worst = r.x == NULL || r.w == NULL ? HUGE_VAL : check_rows(&r, rows);
+    free(r.x);
+    free(r.w);
+    return worst;
+}
+
+double linear_tolerance(const struct linear *linear)
+{
+    const struct linear *l = linear;
+    double pieces = ceil((double)l->units / (double)l->piece_units);
+    // In block formats the sum over a block is exact; its scale and the addition round.
+    unsigned per_unit =
+        line_is_blocks(l->params.format) ? l->layout->unit_ks / LINE_BLOCK_KS : l->layout->unit_ks;
+    double additions = (double)l->piece_units * per_unit + pieces + 4;
+    bool rounds_twice = l->params.format == LINE_BF16 && l->params.class_ == LINEAR_DOT;
+    return additions * (rounds_twice ? 0x1p-23 : 0x1p-24);
+}

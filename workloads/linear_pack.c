@@ -1,0 +1,84 @@
+#include "workloads/linear_plan.h"
+
+#include <string.h>
+
+unsigned linear_tile_columns(const struct linear *l, unsigned tile)
+{
+    return linear_tile_first(l, tile + 1) - linear_tile_first(l, tile);
+}
+
+unsigned linear_tile_first(const struct linear *l, unsigned tile)
+{
+    return l->params.batch * tile / l->tile_count;
+}
+
+// 32-bit words of packed x that one unit takes per column.
+static size_t words_per_unit(const struct linear *l)
+{
+    if (line_is_blocks(l->params.format)) {
+        return (size_t)l->layout->unit_ks / LINE_BLOCK_KS * LINEAR_BLOCK_WORDS;
+    }
+    return l->params.class_ == LINEAR_DOT ? 1 : l->layout->unit_ks;
+}
+
+unsigned char *linear_tile_x(const struct linear *l, unsigned tile, size_t unit)
+{
+    size_t words = words_per_unit(l);
+    size_t before = l->units * words * linear_tile_first(l, tile);
+    return l->x_packed + 4 * (before + unit * words * linear_tile_columns(l, tile));
+}
+
+bool linear_needs_packing(const struct linear *l)
+{
+    return l->params.batch > 1 || l->params.class_ == LINEAR_DOT;
+}
+
+static uint32_t bits_of_float(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static void pack_unit(const struct linear *l, unsigned tile, size_t unit)
+{
+    unsigned columns = linear_tile_columns(l, tile);
+    const float *x = l->x + linear_tile_first(l, tile) * l->ldx + unit * l->layout->unit_ks;
+    uint32_t *out = (uint32_t *)(void *)linear_tile_x(l, tile, unit);
+    for (unsigned b = 0; b < columns; b++) {
+        const float *at = x + b * l->ldx;
+        if (l->params.class_ == LINEAR_DOT) {
+            out[b] = line_bf16_bits(at[0]) | line_bf16_bits(at[1]) << 16;
+        } else {
+            for (unsigned i = 0; i < l->layout->unit_ks; i++) {
+                out[i * columns + b] = bits_of_float(at[i]);
+            }
+        }
+    }
+}
+
+static void quantise_units(const struct linear *l, unsigned tile, size_t begin, size_t end)
+{
+    unsigned columns = linear_tile_columns(l, tile);
+    size_t blocks = (end - begin) * l->layout->unit_ks / LINE_BLOCK_KS;
+    uint32_t *words = (uint32_t *)(void *)linear_tile_x(l, tile, begin);
+    const float *x = l->x + linear_tile_first(l, tile) * l->ldx + begin * l->layout->unit_ks;
+    for (unsigned b = 0; b < columns; b++) {
+        l->kernel->quantise(words + b, columns, x + b * l->ldx, blocks, l->layout->offset);
+    }
+}
+
+void linear_pack_share(const struct linear *l, unsigned thread)
+{
+    size_t begin = l->units * thread / l->params.threads;
+    size_t end = l->units * (thread + 1) / l->params.threads;
+    for (unsigned tile = 0; tile < l->tile_count; tile++) {
+        if (l->kernel->quantise != NULL) {
+            quantise_units(l, tile, begin, end);
+            continue;
+        }
+        for (size_t unit = begin; unit < end; unit++) {
+            pack_unit(l, tile, unit);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+#ifndef WORKLOADS_LINEAR_PLAN_H
+#define WORKLOADS_LINEAR_PLAN_H
+
+/** What linear.c plans, linear_pack.c fills and linear_check.c checks. */
+
+#include "workloads/linear_kernel.h"
+
+struct linear {
+    struct linear_params params;
+    const struct linear_kernel *kernel;
+    const struct line_layout *layout;
+    size_t units;       /**< of one group */
+    size_t piece_units; /**< taken at once by all columns */
+    size_t groups;      /**< ceil(N / 16) */
+    size_t group_bytes;
+    unsigned tall;
+    unsigned tile_count;
+    size_t ldx;              /**< f32 elements from one row of x to the next */
+    size_t ldy;              /**< f32 elements from one row of y to the next */
+    float *x;                /**< [batch][ldx], zero beyond K */
+    unsigned char *x_packed; /**< by tile: [unit][words of the unit][columns] */
+    float *y;                /**< [batch][ldy] */
+    unsigned char sink[LINE_BYTES];
+};
+
+/** Groups before the first one that a thread owns. */
+size_t linear_first_group(const struct linear *l, unsigned thread);
+
+/** Columns of a tile, and the first of them. */
+unsigned linear_tile_columns(const struct linear *l, unsigned tile);
+unsigned linear_tile_first(const struct linear *l, unsigned tile);
+
+/** Packed x of a tile from a unit on. */
+unsigned char *linear_tile_x(const struct linear *l, unsigned tile, size_t unit);
+
+/** True if x must be packed: not with one column of f32, which is packed as it is. */
+bool linear_needs_packing(const struct linear *l);
+
+/** Packs (block formats: quantises) the thread's share of x. */
+void linear_pack_share(const struct linear *l, unsigned thread);
+
+#endif
