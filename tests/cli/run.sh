@@ -59,7 +59,7 @@ for command in run validate; do
     ends 2 "config.json" $lmroof -m "$work"
     sed 's/"num_hidden_layers": *[0-9]*/"num_hidden_layers": 1000/; s/"intermediate_size": *[0-9]*/"intermediate_size": 16000000/' \
         "$SOURCE/workloads/models/pythia-160m.json" >"$work/huge.json"
-    ends 1 "huge needs [0-9.]+ [KMGTPE]iB .*[0-9.]+ [KMGT]iB are available" $lmroof -m "$work/huge.json"
+    ends 1 "huge.* needs [0-9.]+ [KMGTPE]iB .*[0-9.]+ [KMGT]iB are available" $lmroof -m "$work/huge.json"
     ends 2 "threads.*0.*accepted" $lmroof $model --threads 0
     ends 2 "4096.*accepted" $lmroof $model --threads 4096
     ends 2 "threads.*two.*accepted" $lmroof $model --threads two
