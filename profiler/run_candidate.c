@@ -84,43 +84,66 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
     return work_linear(out, &params, job->rows);
 }
 
-// Best of a few samples: choosing wants the undisturbed speed.
-static double quick_seconds(struct rotation *rotation)
-{
-    double best = HUGE_VAL;
-    for (int i = 0; i < 3; i++) {
-        struct team_sample timing;
-        best = fmin(best, rotation_sample(&timing, rotation, LINEAR_FULL));
-    }
-    return best;
-}
+/** A candidate laid out and ready to be timed; absent ones have no work. */
+struct contender {
+    struct work *work;
+    struct rotation rotation;
+    size_t variants; // of its prefetch distance
+    double best[sizeof distances / sizeof *distances];
+};
 
-static struct status try_candidate(struct run_choice *choice, double *best,
-                                   struct run_measure *measure, const struct run_job *job,
-                                   uint64_t rotation_bytes, int candidate)
+static struct status prepare_contender(struct contender *c, struct run_measure *measure,
+                                       const struct run_job *job, uint64_t rotation_bytes,
+                                       int candidate)
 {
     enum { STRETCH = 64 << 20 };
-    struct work *work = NULL;
-    struct rotation rotation;
-    TRY(run_candidate_create(&work, measure, job, candidate));
-    struct status status = rotation_create(&rotation, measure->session->team,
-                                           &measure->session->arena, work, rotation_bytes);
-    if (status.code == STATUS_OK) {
-        rotation_calibrate(&rotation, STRETCH, 1e-3);
-        size_t count =
-            work_is_library(work) || job->prefill ? 1 : sizeof distances / sizeof *distances;
-        for (size_t i = 0; i < count && *measure->signal == 0; i++) {
-            work_set_prefetch(work, distances[i]);
-            double seconds = quick_seconds(&rotation);
-            if (seconds < *best) {
-                *best = seconds;
-                choice->candidate = candidate;
-                choice->prefetch_bytes = distances[i];
+    TRY(run_candidate_create(&c->work, measure, job, candidate));
+    struct status status = rotation_create(&c->rotation, measure->session->team,
+                                           &measure->session->arena, c->work, rotation_bytes);
+    if (status.code != STATUS_OK) {
+        work_destroy(c->work);
+        c->work = NULL;
+        return status;
+    }
+    rotation_calibrate(&c->rotation, STRETCH, 1e-3);
+    c->variants =
+        work_is_library(c->work) || job->prefill ? 1 : sizeof distances / sizeof *distances;
+    for (size_t i = 0; i < c->variants; i++) {
+        c->best[i] = HUGE_VAL;
+    }
+    return status;
+}
+
+// All variants take turns, so that a slow phase of the machine is nobody's disadvantage; the best
+// of a few samples is the undisturbed speed.
+static void time_contenders(struct contender *contenders, const struct run_measure *measure)
+{
+    enum { TURNS = 5 };
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (int c = 0; c < CANDIDATES; c++) {
+            struct contender *at = &contenders[c];
+            for (size_t i = 0; at->work != NULL && i < at->variants && *measure->signal == 0; i++) {
+                struct team_sample timing;
+                work_set_prefetch(at->work, distances[i]);
+                at->best[i] =
+                    fmin(at->best[i], rotation_sample(&timing, &at->rotation, LINEAR_FULL));
             }
         }
     }
-    work_destroy(work);
-    return status;
+}
+
+static void take_fastest(struct run_choice *out, const struct contender *contenders)
+{
+    double best = HUGE_VAL;
+    for (int c = 0; c < CANDIDATES; c++) {
+        for (size_t i = 0; contenders[c].work != NULL && i < contenders[c].variants; i++) {
+            if (contenders[c].best[i] < best) {
+                best = contenders[c].best[i];
+                out->candidate = c;
+                out->prefetch_bytes = distances[i];
+            }
+        }
+    }
 }
 
 static unsigned group_of(const struct run_job *job)
@@ -140,7 +163,8 @@ static bool same_kind(const struct run_choice *choice, const struct run_job *job
 {
     return choice->attention == (job->op == MODEL_OP_ATTENTION) &&
            choice->prefill == job->prefill && choice->rows == job->rows &&
-           choice->group == group_of(job) && choice->dtype == kind_dtype(job);
+           choice->group == group_of(job) && choice->dtype == kind_dtype(job) &&
+           choice->k == job->k;
 }
 
 struct status run_candidate_choose(struct run_choice *out, struct run_measure *measure,
@@ -154,16 +178,22 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
     }
     *out = (struct run_choice){.attention = job->op == MODEL_OP_ATTENTION,
                                .prefill = job->prefill,
+                               .dtype = kind_dtype(job),
                                .rows = job->rows,
+                               .k = job->k,
                                .group = group_of(job)};
-    out->dtype = out->attention ? job->kv_dtype : job->dtype;
-    double best = HUGE_VAL;
+    struct contender contenders[CANDIDATES] = {{.work = NULL}};
     struct status status = status_error(STATUS_UNAVAILABLE, "no kernel for this operator");
     for (int i = 0; i < run_candidate_count(measure, job); i++) {
-        struct status tried = try_candidate(out, &best, measure, job, rotation_bytes, i);
+        struct status tried = prepare_contender(&contenders[i], measure, job, rotation_bytes, i);
         if (tried.code == STATUS_OK || (status.code != STATUS_OK && i == 0)) {
             status = tried;
         }
+    }
+    time_contenders(contenders, measure);
+    take_fastest(out, contenders);
+    for (int i = 0; i < CANDIDATES; i++) {
+        work_destroy(contenders[i].work);
     }
     if (status.code == STATUS_OK && measure->choice_count < RUN_CHOICES_MAX) {
         measure->choices[measure->choice_count++] = *out;

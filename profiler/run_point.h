@@ -20,6 +20,7 @@ struct run_choice {
     bool prefill;
     enum dtype_id dtype;
     uint64_t rows;
+    uint64_t k;
     unsigned group; /**< attention: query heads per KV head */
     int candidate;
     size_t prefetch_bytes;

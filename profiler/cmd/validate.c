@@ -23,7 +23,7 @@ static const struct argp_option options[] = {
     {"context", KEY_CONTEXT, "N", 0, "tokens cached before the step (512)", 1},
     {"batch", KEY_BATCH, "N", 0, "sequences decoded at once (1)", 1},
     {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 2},
-    {"repeat", KEY_REPEAT, "N", 0, "rounds per operator, 3 to 64 (15)", 2},
+    {"repeat", KEY_REPEAT, "N", 0, "rounds per operator, 3 to 64 (41)", 2},
     {"json", KEY_JSON, NULL, 0, "one JSON document on standard output", 3},
     {"output", 'o', "FILE", 0, "the JSON document into FILE", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no progress and no warnings on standard error", 3},
@@ -140,7 +140,7 @@ static struct status run(int *exit_code, const struct command_context *context, 
     struct result_run result;
     bool done = false;
     run_request_defaults(&request);
-    request.repeat = 15;
+    request.repeat = 41;
     request.decode = true;
     TRY(command_parse(&done, context, &argp, argc, argv, &request));
     if (done) {
