@@ -192,7 +192,8 @@ double attention_flop_executed(const struct attention *attention)
     double per_page = 2.0 * ATTENTION_PAGE * (a->params.k_dim + (double)a->out_floats);
     double pairs = 0; // (row, page)
     for (uint64_t row = 0; row < a->params.rows; row++) {
-        pairs += (double)((a->params.context + row) / ATTENTION_PAGE + 1);
+        uint64_t pages = (a->params.context + row) / ATTENTION_PAGE + 1;
+        pairs += (double)pages;
     }
     return per_page * pairs * a->params.batch * a->params.heads;
 }
