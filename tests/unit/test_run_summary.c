@@ -53,6 +53,7 @@ static int set_up(void **state)
     memcpy(f->read.level, "DRAM", sizeof "DRAM");
     f->read.bytes_per_s = reading_plain(10e9, ORIGIN_TIMED);
     memcpy(f->compute.dtype, "bf16", sizeof "bf16");
+    (void)snprintf(f->compute.kind, sizeof f->compute.kind, "fma");
     f->compute.flop_per_s = reading_plain(200e9, ORIGIN_TIMED);
     f->run.points = f->points;
     f->run.point_count = POINTS;
