@@ -2,6 +2,7 @@
 #include "profiler/ceiling_session.h"
 #include "profiler/clock.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,9 @@ enum {
 
 static unsigned array_count(const struct stream_kernel *kernel)
 {
-    return kernel->loads + kernel->stores;
+    unsigned count = kernel->loads + kernel->stores;
+    assert(count > 0);
+    return count;
 }
 
 struct stream_call {

@@ -79,9 +79,11 @@ void doctor_facts_read(struct doctor_facts *out)
     FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
     out->perf_event_paranoid = INT_MIN;
     if (file != NULL) {
-        int value = 0;
-        if (fscanf(file, "%d", &value) == 1) {
-            out->perf_event_paranoid = value;
+        char text[16];
+        char *end = text;
+        long value = fgets(text, sizeof text, file) != NULL ? strtol(text, &end, 10) : 0;
+        if (end != text && value >= INT_MIN && value <= INT_MAX) {
+            out->perf_event_paranoid = (int)value;
         }
         (void)fclose(file);
     }

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
+extern char **environ; // NOLINT(*-avoid-non-const-global-variables): POSIX declares it so
 
 void gnuplot_quote(FILE *script, const char *text)
 {

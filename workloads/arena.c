@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -47,21 +48,46 @@ struct smaps_totals {
 };
 
 // Sums the fields of all mappings that lie in [low, high).
+// "7f12a0000000-7f12a4000000 rw-p ...": the line that opens a mapping.
+static bool mapping_line(uint64_t *start, uint64_t *end, const char *line)
+{
+    char *at = NULL;
+    *start = strtoull(line, &at, 16);
+    if (at == line || *at != '-') {
+        return false;
+    }
+    const char *second = at + 1;
+    *end = strtoull(second, &at, 16);
+    return at != second && *at == ' ';
+}
+
+// "Rss:    1234 kB"
+static bool smaps_kib(uint64_t *kib, const char *line, const char *key)
+{
+    size_t length = strlen(key);
+    char *end = NULL;
+    if (strncmp(line, key, length) != 0) {
+        return false;
+    }
+    *kib = strtoull(line + length, &end, 10);
+    return end != line + length;
+}
+
 static void sum_smaps(struct smaps_totals *totals, FILE *file, uintptr_t low, uintptr_t high)
 {
     char line[512];
     bool inside = false;
     while (fgets(line, sizeof line, file) != NULL) {
-        uintptr_t start = 0;
-        uintptr_t end = 0;
+        uint64_t start = 0;
+        uint64_t end = 0;
         uint64_t kib = 0;
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &start, &end) == 2) {
+        if (mapping_line(&start, &end, line)) {
             inside = start < high && end > low;
-        } else if (inside && sscanf(line, "Rss: %" SCNu64, &kib) == 1) {
+        } else if (inside && smaps_kib(&kib, line, "Rss:")) {
             totals->rss_kib += kib;
-        } else if (inside && sscanf(line, "AnonHugePages: %" SCNu64, &kib) == 1) {
+        } else if (inside && smaps_kib(&kib, line, "AnonHugePages:")) {
             totals->anon_huge_kib += kib;
-        } else if (inside && sscanf(line, "KernelPageSize: %" SCNu64, &kib) == 1) {
+        } else if (inside && smaps_kib(&kib, line, "KernelPageSize:")) {
             totals->kernel_page_kib = kib;
         }
     }

@@ -13,11 +13,11 @@ static const struct attention_kernel *const kernel_lists[] = {
 #elif defined(__aarch64__)
     attention_kernels_neon,
 #endif
-    attention_kernels_portable};
+    attention_kernels_portable, NULL};
 
 static const struct attention_kernel *find_kernel(enum line_format format, struct isa_set isa)
 {
-    for (size_t i = 0; i < sizeof kernel_lists / sizeof *kernel_lists; i++) {
+    for (size_t i = 0; kernel_lists[i] != NULL; i++) {
         for (const struct attention_kernel *k = kernel_lists[i]; k->isa_name != NULL; k++) {
             if (k->format == format && isa_has(isa, k->needs)) {
                 return k;

@@ -97,7 +97,7 @@ static struct status load_file(struct model *out, const char *path)
     if (file == NULL) {
         return system_error("open", path);
     }
-    struct status status = status_ok();
+    struct status status;
     if (is_gguf_file(file, path)) {
         status = gguf_read_model(out, path);
         if (status_is_ok(status)) {

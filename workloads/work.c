@@ -22,15 +22,18 @@ struct work {
     struct sgemm sgemm;
 };
 
-static struct status work_new(struct work **out, enum work_kind kind)
+static struct work *work_new(enum work_kind kind)
 {
     struct work *work = calloc(1, sizeof *work);
-    if (work == NULL) {
-        return status_error(STATUS_SYSTEM, "no memory for an operator");
+    if (work != NULL) {
+        work->kind = kind;
     }
-    work->kind = kind;
-    *out = work;
-    return status_ok();
+    return work;
+}
+
+static struct status no_memory(void)
+{
+    return status_error(STATUS_SYSTEM, "no memory for an operator");
 }
 
 // Keeps the work on success, destroys it on failure.
@@ -48,8 +51,11 @@ static struct status create_chunks(struct work *work, const struct linear_params
                                    uint64_t rows)
 {
     struct linear_params p = *params;
+    if (rows == 0) {
+        return status_error(STATUS_INVALID, "a product of no rows");
+    }
     p.batch = rows < LINEAR_BATCH_MAX ? (unsigned)rows : LINEAR_BATCH_MAX;
-    work->chunks = p.batch == 0 ? 0 : rows / p.batch;
+    work->chunks = rows / p.batch;
     TRY(linear_create(&work->chunk, &p));
     p.batch = (unsigned)(rows % p.batch);
     return p.batch == 0 ? status_ok() : linear_create(&work->rest, &p);
@@ -57,19 +63,25 @@ static struct status create_chunks(struct work *work, const struct linear_params
 
 struct status work_linear(struct work **out, const struct linear_params *params, uint64_t rows)
 {
-    struct work *work = NULL;
+    struct work *work = work_new(WORK_LINEAR);
     *out = NULL;
-    TRY(work_new(&work, WORK_LINEAR));
+    if (work == NULL) {
+        return no_memory();
+    }
     work->linear_flop = 2.0 * (double)rows * (double)params->n * (double)params->k;
-    return work_finish(out, work, create_chunks(work, params, rows));
+    struct status status = create_chunks(work, params, rows);
+    return work_finish(out, work, status);
 }
 
 struct status work_attention(struct work **out, const struct attention_params *params)
 {
-    struct work *work = NULL;
+    struct work *work = work_new(WORK_ATTENTION);
     *out = NULL;
-    TRY(work_new(&work, WORK_ATTENTION));
-    return work_finish(out, work, attention_create(&work->attention, params));
+    if (work == NULL) {
+        return no_memory();
+    }
+    struct status status = attention_create(&work->attention, params);
+    return work_finish(out, work, status);
 }
 
 static struct status sgemm_allocate(struct sgemm *g)
@@ -94,11 +106,14 @@ static struct status sgemm_allocate(struct sgemm *g)
 struct status work_sgemm(struct work **out, struct blas *blas, uint64_t rows, uint64_t n,
                          uint64_t k)
 {
-    struct work *work = NULL;
+    struct work *work = work_new(WORK_SGEMM);
     *out = NULL;
-    TRY(work_new(&work, WORK_SGEMM));
+    if (work == NULL) {
+        return no_memory();
+    }
     work->sgemm = (struct sgemm){.blas = blas, .rows = rows, .n = n, .k = k};
-    return work_finish(out, work, sgemm_allocate(&work->sgemm));
+    struct status status = sgemm_allocate(&work->sgemm);
+    return work_finish(out, work, status);
 }
 
 void work_destroy(struct work *work)
