@@ -102,7 +102,7 @@ static void decode_tile(const struct attention *a, const struct page_run *run, f
 {
     float q[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
     float out[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
-    const float *from[LINEAR_TILE_MAX];
+    const float *from[LINEAR_TILE_MAX] = {NULL};
     unsigned visible[LINEAR_TILE_MAX];
     struct columns_state state;
     uint64_t sequence = run->unit / a->params.kv_heads;
@@ -283,7 +283,7 @@ static void prefill_tile(const struct attention *a, const struct prefill_tile *t
 {
     float q[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
     float out[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
-    const float *from[LINEAR_TILE_MAX];
+    const float *from[LINEAR_TILE_MAX] = {NULL};
     unsigned visible[LINEAR_TILE_MAX];
     struct columns_state state;
     for (unsigned b = 0; b < tile->columns; b++) {
