@@ -133,7 +133,8 @@ size_t counter_resolve(struct counter_event *out, enum counter_fault *fault, cha
                                           : resolve_boxes(&out[count], room, resolver, row);
         if (added == 0) {
             *fault = FAULT_UNSUPPORTED;
-            (void)snprintf(what, COUNTER_DETAIL, "no PMU %s in sysfs with %s", row->pmu,
+            (void)snprintf(what, COUNTER_DETAIL, "no PMU %s in sysfs with %s",
+                           row->pmu != NULL ? row->pmu : "core",
                            row->terms != NULL ? row->terms : "a cpumask");
             return 0;
         }
