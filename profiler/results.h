@@ -135,6 +135,7 @@ struct result_point {
     bool verified; /**< the check passed on this host */
     bool integer_operations;
     bool disturbed; /**< most rounds saw an external sign of disturbance and were kept */
+    unsigned attempts; /**< contests of kernels until one was kept; not in documents */
 };
 
 /** name=value facts: host and conditions, in order of insertion. text values only; numbers that

@@ -181,6 +181,12 @@ static double time_for(const struct run *r, size_t at)
 static void warn_of_point(struct run *r, const struct result_point *point)
 {
     r->disturbed_points += point->disturbed ? 1 : 0;
+    if (point->attempts > 1) {
+        result_warn(r->out, "measured_again", NULL,
+                    "%s: the fastest kernel was looked for %u times, because the one first found "
+                    "stayed below its memory-only twin; the best is reported",
+                    point->id, point->attempts);
+    }
     bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
     if (above) {
         result_warn(r->out, "above_roof", "measure again on a quiet machine",

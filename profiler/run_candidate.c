@@ -1,5 +1,7 @@
 #include "profiler/run_candidate.h"
 
+#include "profiler/clock.h"
+#include "profiler/contest.h"
 #include "profiler/rotation.h"
 #include "roofline/step.h"
 
@@ -89,7 +91,6 @@ struct contender {
     struct work *work;
     struct rotation rotation;
     size_t variants; // of its prefetch distance
-    double best[sizeof distances / sizeof *distances];
 };
 
 static struct status prepare_contender(struct contender *c, struct run_measure *measure,
@@ -108,42 +109,66 @@ static struct status prepare_contender(struct contender *c, struct run_measure *
     rotation_calibrate(&c->rotation, STRETCH, 1e-3);
     c->variants =
         work_is_library(c->work) || job->prefill ? 1 : sizeof distances / sizeof *distances;
-    for (size_t i = 0; i < c->variants; i++) {
-        c->best[i] = HUGE_VAL;
-    }
     return status;
 }
 
-// All variants take turns, so that a slow phase of the machine is nobody's disadvantage; the best
-// of a few samples is the undisturbed speed.
-static void time_contenders(struct contender *contenders, const struct run_measure *measure)
-{
-    enum { TURNS = 5 };
-    for (int turn = 0; turn < TURNS; turn++) {
-        for (int c = 0; c < CANDIDATES; c++) {
-            struct contender *at = &contenders[c];
-            for (size_t i = 0; at->work != NULL && i < at->variants && *measure->signal == 0; i++) {
-                struct team_sample timing;
-                work_set_prefetch(at->work, distances[i]);
-                at->best[i] =
-                    fmin(at->best[i], rotation_sample(&timing, &at->rotation, LINEAR_FULL));
-            }
-        }
-    }
-}
+/** One entry of the contest: a candidate at one prefetch distance. */
+struct variant {
+    int candidate;
+    size_t prefetch_bytes;
+};
 
-static void take_fastest(struct run_choice *out, const struct contender *contenders)
+enum { VARIANTS_MAX = CANDIDATES * (int)(sizeof distances / sizeof *distances) };
+
+static size_t list_variants(struct variant *out, const struct contender *contenders)
 {
-    double best = HUGE_VAL;
+    size_t count = 0;
     for (int c = 0; c < CANDIDATES; c++) {
         for (size_t i = 0; contenders[c].work != NULL && i < contenders[c].variants; i++) {
-            if (contenders[c].best[i] < best) {
-                best = contenders[c].best[i];
-                out->candidate = c;
-                out->prefetch_bytes = distances[i];
-            }
+            out[count++] = (struct variant){c, distances[i]};
         }
     }
+    return count;
+}
+
+static void take_turn(struct contest *contest, struct contender *contenders,
+                      const struct variant *variants)
+{
+    for (size_t i = 0; i < contest->entries; i++) {
+        struct contender *at = &contenders[variants[i].candidate];
+        struct team_sample timing;
+        if (!contest->out[i]) {
+            work_set_prefetch(at->work, variants[i].prefetch_bytes);
+            contest->seconds[contest->turns][i] =
+                rotation_sample(&timing, &at->rotation, LINEAR_FULL);
+        }
+    }
+    contest->turns++;
+}
+
+// The slower half leaves after three turns, and every second turn from then on. Work that takes
+// long (a prefill's GEMM) is decided in three turns, or nearly: it depends little on the memory.
+static struct variant fastest(struct contender *contenders, const struct run_measure *measure)
+{
+    enum { TURNS_ALL = 3, TURNS_BETWEEN = 2 };
+    static const double long_seconds = 0.5;
+    struct variant variants[VARIANTS_MAX];
+    struct contest contest;
+    contest_begin(&contest, list_variants(variants, contenders));
+    double begin = clock_seconds();
+    while (contest.turns < CONTEST_TURNS_MAX && *measure->signal == 0) {
+        take_turn(&contest, contenders, variants);
+        if (contest.turns < TURNS_ALL) {
+            continue;
+        }
+        if (clock_seconds() - begin > long_seconds) {
+            break;
+        }
+        if ((contest.turns - TURNS_ALL) % TURNS_BETWEEN == 0) {
+            contest_halve(&contest);
+        }
+    }
+    return variants[contest.turns > 0 ? contest_leader(&contest) : 0];
 }
 
 static unsigned group_of(const struct run_job *job)
@@ -165,6 +190,16 @@ static bool same_kind(const struct run_choice *choice, const struct run_job *job
            choice->prefill == job->prefill && choice->rows == job->rows &&
            choice->group == group_of(job) && choice->dtype == kind_dtype(job) &&
            choice->k == job->k;
+}
+
+void run_candidate_forget(struct run_measure *measure, const struct run_job *job)
+{
+    for (size_t i = 0; i < measure->choice_count; i++) {
+        if (same_kind(&measure->choices[i], job)) {
+            measure->choices[i] = measure->choices[--measure->choice_count];
+            return;
+        }
+    }
 }
 
 struct status run_candidate_choose(struct run_choice *out, struct run_measure *measure,
@@ -190,8 +225,11 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
             status = tried;
         }
     }
-    time_contenders(contenders, measure);
-    take_fastest(out, contenders);
+    if (status.code == STATUS_OK) {
+        const struct variant best = fastest(contenders, measure);
+        out->candidate = best.candidate;
+        out->prefetch_bytes = best.prefetch_bytes;
+    }
     for (int i = 0; i < CANDIDATES; i++) {
         work_destroy(contenders[i].work);
     }

@@ -18,4 +18,7 @@ CHECKED struct status run_candidate_create(struct work **out, const struct run_m
 CHECKED struct status run_candidate_choose(struct run_choice *out, struct run_measure *measure,
                                            const struct run_job *job, uint64_t rotation_bytes);
 
+/** Forgets the choice for this kind of operator: the next one is made anew. */
+void run_candidate_forget(struct run_measure *measure, const struct run_job *job);
+
 #endif

@@ -337,8 +337,8 @@ static struct status measure_work(struct result_point *out, struct run_measure *
     return status_ok();
 }
 
-struct status run_point_measure(struct result_point *out, struct run_measure *measure,
-                                const struct run_job *job, double seconds)
+static struct status measure_once(struct result_point *out, struct run_measure *measure,
+                                  const struct run_job *job, double seconds)
 {
     struct run_choice choice;
     struct work *work = NULL;
@@ -356,4 +356,39 @@ struct status run_point_measure(struct result_point *out, struct run_measure *me
     struct status status = measure_work(out, measure, job, work, seconds);
     work_destroy(work);
     return status;
+}
+
+// A kernel of ours that stays clearly under its own memory twin although its arithmetic is short
+// may be a variant that the contest found in an odd moment: worth another contest.
+static bool worth_another_look(const struct result_point *point)
+{
+    return (point->bound == BOUND_LATENCY || point->bound == BOUND_UNKNOWN) &&
+           reading_is_present(&point->memory_only_seconds) &&
+           point->memory_only_seconds.value >
+               VERDICT_TWIN_APART * point->compute_only_seconds.value &&
+           point->roof_fraction.value < VERDICT_AT_ROOF;
+}
+
+struct status run_point_measure(struct result_point *out, struct run_measure *measure,
+                                const struct run_job *job, double seconds)
+{
+    enum { ATTEMPTS_MAX = 3 };
+    double begin = clock_seconds();
+    TRY(measure_once(out, measure, job, seconds));
+    unsigned attempts = 1;
+    while (attempts < ATTEMPTS_MAX && worth_another_look(out)) {
+        double spent = clock_seconds() - begin;
+        if (seconds > 0 && spent > seconds / 2) {
+            break;
+        }
+        struct result_point again;
+        run_candidate_forget(measure, job);
+        TRY(measure_once(&again, measure, job, seconds > 0 ? seconds - spent : 0));
+        attempts++;
+        if (again.roof_fraction.value > out->roof_fraction.value) {
+            *out = again;
+        }
+    }
+    out->attempts = attempts;
+    return status_ok();
 }
