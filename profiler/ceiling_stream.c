@@ -1,10 +1,12 @@
 // Bandwidth ceilings: which part of the arena each thread walks, and how often.
 #include "profiler/ceiling_session.h"
 #include "profiler/clock.h"
+#include "profiler/contest.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -167,35 +169,91 @@ static bool is_candidate(const struct stream_kernel *kernel, const char *name,
     return strcmp(kernel->kernel, name) == 0 && !(near && kernel->prefetch_bytes > 0);
 }
 
+static struct status prepare_all(struct ceiling *tried, size_t *count, struct ceilings *session,
+                                 enum memory_level level, const char *kernel,
+                                 uint64_t working_set_bytes)
+{
+    *count = 0;
+    for (size_t i = 0; i < session->kernels->stream_count && *count < CONTEST_ENTRIES_MAX; i++) {
+        const struct stream_kernel *candidate = session->kernels->streams[i];
+        if (is_candidate(candidate, kernel, level)) {
+            TRY(ceiling_prepare_stream(&tried[*count], session, level, candidate,
+                                       working_set_bytes));
+            ++*count;
+        }
+    }
+    return *count > 0 ? status_ok()
+                      : status_error(STATUS_INVALID, "no kernel is called '%s'", kernel);
+}
+
+static void take_turn(struct contest *contest, struct ceilings *session, struct ceiling *tried)
+{
+    for (size_t i = 0; i < contest->entries; i++) {
+        if (!contest->out[i]) {
+            struct ceiling_sample sample;
+            ceiling_sample_stream(&sample, session, &tried[i]);
+            contest->seconds[contest->turns][i] = 1 / sample.per_s;
+        }
+    }
+    contest->turns++;
+}
+
+// All take two turns, then the slower half leaves after every turn until two are left.
+static void hold_contest(struct contest *contest, struct ceilings *session, struct ceiling *tried)
+{
+    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
+    while (contest->turns < CONTEST_TURNS_MAX) {
+        take_turn(contest, session, tried);
+        if (clock_seconds() > give_up) {
+            return;
+        }
+        if (contest->turns > 1) {
+            contest_halve(contest);
+        }
+    }
+}
+
+static double best_rate(const struct contest *contest, size_t entry)
+{
+    double best = 0;
+    for (unsigned turn = 0; turn < contest->turns && contest->seconds[turn][entry] > 0; turn++) {
+        best = fmax(best, 1 / contest->seconds[turn][entry]);
+    }
+    return best;
+}
+
+static void choose(struct ceiling *out, struct ceilings *session, struct ceiling *tried,
+                   size_t count)
+{
+    struct contest contest;
+    contest_begin(&contest, count);
+    if (count > 1) {
+        hold_contest(&contest, session, tried);
+    } else {
+        take_turn(&contest, session, tried);
+    }
+    *out = tried[contest_leader(&contest)];
+    for (size_t i = 0; i < count; i++) {
+        ceiling_add_trial(
+            out, (struct ceiling_trial){tried[i].stream->variant, 0, best_rate(&contest, i)});
+    }
+}
+
 struct status ceiling_choose_stream_in(struct ceiling *out, struct ceilings *session,
                                        enum memory_level level, const char *kernel,
                                        uint64_t working_set_bytes)
 {
-    double best = 0;
-    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
-    struct ceiling chosen = {.kind = CEILING_STREAM};
-    for (size_t i = 0; i < session->kernels->stream_count; i++) {
-        const struct stream_kernel *candidate = session->kernels->streams[i];
-        bool late = chosen.stream != NULL && clock_seconds() > give_up;
-        if (late || !is_candidate(candidate, kernel, level)) {
-            continue;
-        }
-        struct ceiling tried;
-        TRY(ceiling_prepare_stream(&tried, session, level, candidate, working_set_bytes));
-        double per_s = ceiling_try(session, &tried);
-        ceiling_add_trial(&chosen, (struct ceiling_trial){candidate->variant, 0, per_s});
-        if (per_s > best) {
-            best = per_s;
-            memcpy(tried.trials, chosen.trials, sizeof tried.trials);
-            tried.trial_count = chosen.trial_count;
-            chosen = tried;
-        }
+    size_t count;
+    struct ceiling *tried = calloc(CONTEST_ENTRIES_MAX, sizeof *tried);
+    if (tried == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory to choose a ceiling");
     }
-    if (chosen.stream == NULL) {
-        return status_error(STATUS_INVALID, "no kernel is called '%s'", kernel);
+    struct status status = prepare_all(tried, &count, session, level, kernel, working_set_bytes);
+    if (status.code == STATUS_OK) {
+        choose(out, session, tried, count);
     }
-    *out = chosen;
-    return status_ok();
+    free(tried);
+    return status;
 }
 
 struct status ceiling_choose_stream(struct ceiling *out, struct ceilings *session,

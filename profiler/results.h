@@ -134,7 +134,7 @@ struct result_point {
     double tolerance;
     bool verified; /**< the check passed on this host */
     bool integer_operations;
-    bool disturbed; /**< most rounds saw an external sign of disturbance and were kept */
+    bool disturbed;    /**< most rounds saw an external sign of disturbance and were kept */
     unsigned attempts; /**< contests of kernels until one was kept; not in documents */
 };
 

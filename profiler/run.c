@@ -183,8 +183,8 @@ static void warn_of_point(struct run *r, const struct result_point *point)
     r->disturbed_points += point->disturbed ? 1 : 0;
     if (point->attempts > 1) {
         result_warn(r->out, "measured_again", NULL,
-                    "%s: the fastest kernel was looked for %u times, because the one first found "
-                    "stayed below its memory-only twin; the best is reported",
+                    "%s was measured %u times: it first stayed below its memory-only twin (the "
+                    "kernel was chosen again) or above its roof (the roof was)",
                     point->id, point->attempts);
     }
     bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;

@@ -26,59 +26,6 @@ struct rounds {
     bool twins;
 };
 
-void run_point_describe(struct result_point *out, const struct run_measure *measure,
-                        const struct run_job *job)
-{
-    memset(out, 0, sizeof *out);
-    const char *op = model_operator_name(job->op);
-    (void)snprintf(out->operator_, sizeof out->operator_, "%s", op);
-    (void)snprintf(out->phase, sizeof out->phase, "%s", job->prefill ? "prefill" : "decode");
-    char variant[8] = "";
-    if (job->variant > 0) {
-        (void)snprintf(variant, sizeof variant, ".%u", job->variant + 1);
-    }
-    (void)snprintf(out->id, sizeof out->id, "%s/%s%s/%s/b%u/%s%llu", out->phase, op, variant,
-                   dtype_name(job->dtype), job->batch, job->prefill ? "p" : "c",
-                   (unsigned long long)(job->prefill ? job->prompt : job->context));
-    out->batch = job->batch;
-    out->context = job->context;
-    out->prompt = job->prompt;
-    out->layers = job->layers;
-    (void)snprintf(out->dtype, sizeof out->dtype, "%s", dtype_name(job->dtype));
-    if (job->kv_dtype != DTYPE_NONE) {
-        (void)snprintf(out->kv_dtype, sizeof out->kv_dtype, "%s", dtype_name(job->kv_dtype));
-    }
-    out->threads = measure->session->threads;
-    (void)snprintf(out->placement, sizeof out->placement, "local");
-    out->m = job->op == MODEL_OP_ATTENTION ? job->rows * job->batch : job->rows;
-    out->n = job->op == MODEL_OP_ATTENTION ? job->attention.heads * job->attention.v_dim : job->n;
-    out->k = job->op == MODEL_OP_ATTENTION ? job->context + job->rows : job->k;
-    out->integer_operations = run_job_is_integer(job);
-    out->flop = job->flop;
-    out->flop_executed = (double)NAN;
-    out->bytes_modelled = job->bytes;
-    out->flop_per_byte_predicted = job->flop / job->bytes;
-    out->time_share_fraction = (double)NAN;
-    out->attainable_flop_per_s = (double)NAN;
-    out->max_relative_error = (double)NAN;
-    out->tolerance = (double)NAN;
-    out->bytes_residual_fraction = (double)NAN;
-    const struct reading none = reading_absent(ABSENT_NOT_ASKED, "not measured", NULL);
-    out->seconds = none;
-    out->flop_per_s = none;
-    out->bytes_per_s_modelled = none;
-    out->roof_bytes_per_s = none;
-    out->roof_flop_per_s = none;
-    out->roof_fraction = none;
-    out->memory_only_seconds = none;
-    out->compute_only_seconds = none;
-    const struct reading uncounted =
-        reading_absent(ABSENT_NOT_ASKED, "no counters were asked for", "--counters auto");
-    out->bytes_per_s_counted = uncounted;
-    out->flop_per_byte_counted = uncounted;
-    out->roof_fraction_counted = uncounted;
-}
-
 // The level that serves data walked over so many bytes: L2 and L3 if it fits half of what the
 // threads have, DRAM from 4x the last-level caches on; between them it is partly cached.
 static bool resident_level(enum memory_level *out, const struct session *s, uint64_t bytes)
@@ -358,15 +305,35 @@ static struct status measure_once(struct result_point *out, struct run_measure *
     return status;
 }
 
+static bool above_roof(const struct result_point *point)
+{
+    return reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
+}
+
 // A kernel of ours that stays clearly under its own memory twin although its arithmetic is short
-// may be a variant that the contest found in an odd moment: worth another contest.
-static bool worth_another_look(const struct result_point *point)
+// may be a variant that the contest found in an odd moment.
+static bool below_its_twin(const struct result_point *point)
 {
     return (point->bound == BOUND_LATENCY || point->bound == BOUND_UNKNOWN) &&
            reading_is_present(&point->memory_only_seconds) &&
            point->memory_only_seconds.value >
                VERDICT_TWIN_APART * point->compute_only_seconds.value &&
            point->roof_fraction.value < VERDICT_AT_ROOF;
+}
+
+// Questions what the point rests on: a roof that was exceeded, a kernel that a twin beats. False
+// if there is nothing to question.
+static bool question(struct run_measure *measure, const struct run_job *job,
+                     const struct result_point *point)
+{
+    if (above_roof(point)) {
+        return run_roofs_choose_again(&measure->roofs, point->roof_level).code == STATUS_OK;
+    }
+    if (below_its_twin(point)) {
+        run_candidate_forget(measure, job);
+        return true;
+    }
+    return false;
 }
 
 struct status run_point_measure(struct result_point *out, struct run_measure *measure,
@@ -376,16 +343,17 @@ struct status run_point_measure(struct result_point *out, struct run_measure *me
     double begin = clock_seconds();
     TRY(measure_once(out, measure, job, seconds));
     unsigned attempts = 1;
-    while (attempts < ATTEMPTS_MAX && worth_another_look(out)) {
+    while (attempts < ATTEMPTS_MAX) {
         double spent = clock_seconds() - begin;
-        if (seconds > 0 && spent > seconds / 2) {
+        bool late = seconds > 0 && spent > seconds / 2;
+        if (late || !question(measure, job, out)) {
             break;
         }
         struct result_point again;
-        run_candidate_forget(measure, job);
         TRY(measure_once(&again, measure, job, seconds > 0 ? seconds - spent : 0));
         attempts++;
-        if (again.roof_fraction.value > out->roof_fraction.value) {
+        bool faster = again.roof_fraction.value > out->roof_fraction.value;
+        if (above_roof(out) || (faster && !above_roof(&again))) {
             *out = again;
         }
     }

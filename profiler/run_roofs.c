@@ -51,6 +51,21 @@ struct run_roof *run_roofs_read(struct run_roofs *roofs, enum memory_level level
     return why->code == STATUS_OK ? roof : NULL;
 }
 
+struct status run_roofs_choose_again(struct run_roofs *roofs, const char *level)
+{
+    struct run_roof *roof = find(roofs, CEILING_STREAM, level);
+    if (roof == NULL) {
+        return status_error(STATUS_UNAVAILABLE, "no read roof of '%s'", level);
+    }
+    struct ceiling chosen;
+    TRY(ceiling_choose_stream(&chosen, roofs->session->ceilings, roof->ceiling.level, "load"));
+    if (chosen.stream != roof->ceiling.stream) {
+        roof->n = 0; // samples are of the variant that the report names
+    }
+    roof->ceiling = chosen;
+    return status_ok();
+}
+
 struct run_roof *run_roofs_compute(struct run_roofs *roofs, const char *dtype, struct status *why)
 {
     struct run_roof *roof = find(roofs, CEILING_CHAIN, dtype);

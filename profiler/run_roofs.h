@@ -28,6 +28,10 @@ void run_roofs_init(struct run_roofs *out, struct session *session);
 struct run_roof *run_roofs_read(struct run_roofs *roofs, enum memory_level level,
                                 struct status *why);
 
+/** Chooses the variant of a level's read roof anew; its samples start again if it is another one.
+ *  Errors: those of the choice; UNAVAILABLE if the level has no roof yet. */
+CHECKED struct status run_roofs_choose_again(struct run_roofs *roofs, const char *level);
+
 /** The best compute roof for a dtype's arithmetic, likewise. */
 struct run_roof *run_roofs_compute(struct run_roofs *roofs, const char *dtype, struct status *why);
 

@@ -1,0 +1,58 @@
+#include "profiler/run_point.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void run_point_describe(struct result_point *out, const struct run_measure *measure,
+                        const struct run_job *job)
+{
+    memset(out, 0, sizeof *out);
+    const char *op = model_operator_name(job->op);
+    (void)snprintf(out->operator_, sizeof out->operator_, "%s", op);
+    (void)snprintf(out->phase, sizeof out->phase, "%s", job->prefill ? "prefill" : "decode");
+    char variant[8] = "";
+    if (job->variant > 0) {
+        (void)snprintf(variant, sizeof variant, ".%u", job->variant + 1);
+    }
+    (void)snprintf(out->id, sizeof out->id, "%s/%s%s/%s/b%u/%s%llu", out->phase, op, variant,
+                   dtype_name(job->dtype), job->batch, job->prefill ? "p" : "c",
+                   (unsigned long long)(job->prefill ? job->prompt : job->context));
+    out->batch = job->batch;
+    out->context = job->context;
+    out->prompt = job->prompt;
+    out->layers = job->layers;
+    (void)snprintf(out->dtype, sizeof out->dtype, "%s", dtype_name(job->dtype));
+    if (job->kv_dtype != DTYPE_NONE) {
+        (void)snprintf(out->kv_dtype, sizeof out->kv_dtype, "%s", dtype_name(job->kv_dtype));
+    }
+    out->threads = measure->session->threads;
+    (void)snprintf(out->placement, sizeof out->placement, "local");
+    out->m = job->op == MODEL_OP_ATTENTION ? job->rows * job->batch : job->rows;
+    out->n = job->op == MODEL_OP_ATTENTION ? job->attention.heads * job->attention.v_dim : job->n;
+    out->k = job->op == MODEL_OP_ATTENTION ? job->context + job->rows : job->k;
+    out->integer_operations = run_job_is_integer(job);
+    out->flop = job->flop;
+    out->flop_executed = (double)NAN;
+    out->bytes_modelled = job->bytes;
+    out->flop_per_byte_predicted = job->flop / job->bytes;
+    out->time_share_fraction = (double)NAN;
+    out->attainable_flop_per_s = (double)NAN;
+    out->max_relative_error = (double)NAN;
+    out->tolerance = (double)NAN;
+    out->bytes_residual_fraction = (double)NAN;
+    const struct reading none = reading_absent(ABSENT_NOT_ASKED, "not measured", NULL);
+    out->seconds = none;
+    out->flop_per_s = none;
+    out->bytes_per_s_modelled = none;
+    out->roof_bytes_per_s = none;
+    out->roof_flop_per_s = none;
+    out->roof_fraction = none;
+    out->memory_only_seconds = none;
+    out->compute_only_seconds = none;
+    const struct reading uncounted =
+        reading_absent(ABSENT_NOT_ASKED, "no counters were asked for", "--counters auto");
+    out->bytes_per_s_counted = uncounted;
+    out->flop_per_byte_counted = uncounted;
+    out->roof_fraction_counted = uncounted;
+}
