@@ -184,6 +184,30 @@ bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
     return true;
 }
 
+static void batch_number(char out[REPORT_CELL], const struct reading *batch)
+{
+    if (reading_is_present(batch)) {
+        (void)snprintf(out, REPORT_CELL, "%.3g", batch->value);
+    } else {
+        bool never = strncmp(batch->absence.text, "never", 5) == 0;
+        (void)snprintf(out, REPORT_CELL, "%s", never ? "never" : "-");
+    }
+}
+
+void report_crossover_text(char out[REPORT_HEADING], const struct result_crossover *crossover)
+{
+    char linears[REPORT_CELL];
+    char step[REPORT_CELL];
+    char measured[REPORT_CELL];
+    batch_number(linears, &crossover->predicted_linears);
+    batch_number(step, &crossover->predicted_step);
+    batch_number(measured, &crossover->measured);
+    (void)snprintf(out, REPORT_HEADING,
+                   "crossover of %s, in sequences: predicted %.12s (linears), %.12s (step); "
+                   "measured %.12s",
+                   crossover->dtype, linears, step, measured);
+}
+
 void report_rate_text(char out[REPORT_CELL], const struct reading *reading, const char *unit)
 {
     char value[UNITS_TEXT];

@@ -38,6 +38,10 @@ void report_section_heading(char out[REPORT_HEADING], const struct result_point 
 bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
                       const struct result_point *section);
 
+/** "crossover of bf16: batch 15.2 predicted (linears), 29.1 (step), 12.4 measured"; "never" where
+ *  no batch reaches the ridge, "-" where it was not found. */
+void report_crossover_text(char out[REPORT_HEADING], const struct result_crossover *crossover);
+
 /** "331 GFLOP/s" with its 95 % interval "(329..333)"; "-" if absent. */
 void report_rate_text(char out[REPORT_CELL], const struct reading *reading, const char *unit);
 

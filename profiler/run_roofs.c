@@ -60,7 +60,8 @@ struct status run_roofs_choose_again(struct run_roofs *roofs, const char *level)
     struct ceiling chosen;
     TRY(ceiling_choose_stream(&chosen, roofs->session->ceilings, roof->ceiling.level, "load"));
     if (chosen.stream != roof->ceiling.stream) {
-        roof->n = 0; // samples are of the variant that the report names
+        roof->samples = (struct spread){0}; // samples are of the variant that the report names
+        roof->core_hz = (struct spread){0};
     }
     roof->ceiling = chosen;
     return status_ok();
@@ -83,22 +84,20 @@ double run_roof_sample(struct run_roofs *roofs, struct run_roof *roof, bool *dis
     struct ceiling_sample sample;
     ceiling_sample(&sample, roofs->session->ceilings, &roof->ceiling);
     *disturbed = *disturbed || sample.timing.disturbed;
-    if (!sample.timing.disturbed || roof->n == 0) {
-        size_t at = roof->n % READING_SAMPLES_MAX;
-        roof->samples[at] = sample.per_s;
-        roof->core_hz[at] = sample.core_hz;
-        roof->n++;
+    if (!sample.timing.disturbed || roof->samples.n == 0) {
+        spread_add(&roof->samples, sample.per_s);
+        spread_add(&roof->core_hz, sample.core_hz);
     }
     return sample.per_s;
 }
 
-static struct reading reading_of(const double *samples, size_t n)
+static struct reading reading_of(const struct spread *samples)
 {
     size_t count = 0;
     double present[READING_SAMPLES_MAX];
-    for (size_t i = 0; i < n && i < READING_SAMPLES_MAX; i++) {
-        if (isfinite(samples[i])) {
-            present[count++] = samples[i];
+    for (size_t i = 0; i < samples->n; i++) {
+        if (isfinite(samples->values[i])) {
+            present[count++] = samples->values[i];
         }
     }
     return count > 0 ? reading_of_samples(present, count, BETTER_HIGHER, ORIGIN_TIMED)
@@ -116,7 +115,7 @@ static struct status report_roof(struct result_machine *machine, struct run_roof
             return no_memory;
         }
         ceiling_describe_stream(to, roofs->session->ceilings, &roof->ceiling);
-        to->bytes_per_s = reading_of(roof->samples, roof->n);
+        to->bytes_per_s = reading_of(&roof->samples);
         return status_ok();
     }
     struct result_compute *to =
@@ -126,8 +125,8 @@ static struct status report_roof(struct result_machine *machine, struct run_roof
     }
     ceiling_describe_compute(to, roofs->session->ceilings, &roof->ceiling);
     (void)snprintf(to->dtype, sizeof to->dtype, "%s", roof->key);
-    to->flop_per_s = reading_of(roof->samples, roof->n);
-    to->core_hz = reading_of(roof->core_hz, roof->n);
+    to->flop_per_s = reading_of(&roof->samples);
+    to->core_hz = reading_of(&roof->core_hz);
     return status_ok();
 }
 
@@ -140,7 +139,7 @@ struct status run_roofs_report(struct result_machine *machine, struct run_roofs 
     machine->bandwidth_count = 0;
     machine->compute_count = 0;
     for (size_t i = 0; i < roofs->count; i++) {
-        if (roofs->roofs[i].n > 0) {
+        if (roofs->roofs[i].samples.n > 0) {
             TRY(report_roof(machine, roofs, &roofs->roofs[i]));
         }
     }

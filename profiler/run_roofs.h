@@ -5,15 +5,15 @@
  *  samples kept. */
 
 #include "profiler/session.h"
+#include "roofline/spread.h"
 
 enum { RUN_ROOFS_MAX = 12 };
 
 struct run_roof {
     struct ceiling ceiling;
     char key[24]; /**< level of a read roof, or dtype of a compute roof */
-    size_t n;
-    double samples[READING_SAMPLES_MAX]; /**< the latest, undisturbed ones */
-    double core_hz[READING_SAMPLES_MAX];
+    struct spread samples; /**< undisturbed ones, bytes/s or FLOP/s */
+    struct spread core_hz; /**< of the same samples */
 };
 
 struct run_roofs {

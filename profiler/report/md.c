@@ -76,6 +76,15 @@ static struct status write_points(FILE *out, const struct result_run *run)
     return status_ok();
 }
 
+static void write_crossovers(FILE *out, const struct result_run *run)
+{
+    for (size_t i = 0; i < run->crossover_count; i++) {
+        char text[REPORT_HEADING];
+        report_crossover_text(text, &run->crossovers[i]);
+        (void)fprintf(out, "\nThe %s.\n", text);
+    }
+}
+
 static void write_key(FILE *out)
 {
     (void)fputs("\nColumns:\n\n", out);
@@ -160,6 +169,7 @@ static struct status write_md(FILE *out, const struct report_input *input)
         (void)fprintf(out, "\n%s",
                       run->complete ? "" : "\nIncomplete: ended before its last point.\n");
         TRY(write_points(out, run));
+        write_crossovers(out, run);
         write_ceilings(out, &run->machine);
         write_facts(out, "Host", run->host, run->host_count);
         write_facts(out, "Conditions", run->conditions, run->condition_count);

@@ -54,6 +54,15 @@ static void write_steps(FILE *out, const struct result_run *run, const struct re
     }
 }
 
+static void write_crossovers(FILE *out, const struct result_run *run)
+{
+    for (size_t i = 0; i < run->crossover_count; i++) {
+        char text[REPORT_HEADING];
+        report_crossover_text(text, &run->crossovers[i]);
+        (void)fprintf(out, "%s  %s\n", i == 0 ? "\n" : "", text);
+    }
+}
+
 static void write_reason(FILE *out, const struct result_point *point)
 {
     const struct absence *why = &point->seconds.absence;
@@ -88,6 +97,7 @@ static struct status write_points(FILE *out, const struct report_input *input,
         write_reason(out, order[i]);
     }
     free(order);
+    write_crossovers(out, run);
     if (run->point_count > 0) {
         (void)fputs(
             "\n  AI, bytes/s: of modelled DRAM bytes (weights and KV cache). of it: fraction "
@@ -111,6 +121,15 @@ static void write_bandwidth(FILE *out, const struct result_machine *machine)
     }
 }
 
+static void write_words(FILE *out, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (words[i][0] != '\0') {
+            (void)fprintf(out, ", %s", words[i]);
+        }
+    }
+}
+
 static void write_compute(FILE *out, const struct result_machine *machine)
 {
     for (size_t i = 0; i < machine->compute_count; i++) {
@@ -121,11 +140,10 @@ static void write_compute(FILE *out, const struct result_machine *machine)
         if (reading_is_present(&row->core_hz)) {
             units_format_decimal(clock, row->core_hz.value, "Hz");
         }
-        // A library's own kernel is known by its shape, ours by its instruction.
-        const char *how = row->shape[0] == '\0' ? row->class_ : row->shape;
-        (void)fprintf(out, "  %-5s %-9s %-32s %u threads, %s, %s, %s%s\n", row->dtype, row->kind,
-                      rate, row->threads, clock, how, row->backend,
-                      row->verified ? "" : " (not verified)");
+        (void)fprintf(out, "  %-5s %-9s %-32s %u threads, %s", row->dtype, row->kind, rate,
+                      row->threads, clock);
+        write_words(out, (const char *const[]){row->class_, row->shape, row->backend}, 3);
+        (void)fputs(row->verified ? "\n" : " (not verified)\n", out);
     }
 }
 

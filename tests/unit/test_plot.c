@@ -82,6 +82,28 @@ static void roofs_are_the_best_of_their_kind(void **state)
     plot_free(&plot);
 }
 
+// A memory that was once a half faster than its median gets a second, weaker slope.
+static void drifting_memory_shows_its_best(void **state)
+{
+    (void)state;
+    static const double best[] = {11e9, 15e9}; // ten percent more is noise
+    for (size_t i = 0; i < 2; i++) {
+        struct result_bandwidth row = bandwidth[0];
+        row.bytes_per_s.best = best[i];
+        struct result_run run = run_of(NULL, 0);
+        run.machine.bandwidth = &row;
+        run.machine.bandwidth_count = 1;
+        struct plot plot;
+        ASSERT_OK(plot_roofline(&plot, &run, 1, NULL));
+        assert_true(find_roof(&plot, "DRAM 10 GB/s")->main);
+        if (i == 1) {
+            assert_false(find_roof(&plot, "DRAM at its fastest 15 GB/s")->main);
+        }
+        assert_int_equal(plot.roof_count, 4 + i);
+        plot_free(&plot);
+    }
+}
+
 static void every_point_is_inside_or_counted(void **state)
 {
     (void)state;
@@ -214,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(roofs_are_the_best_of_their_kind),
+        cmocka_unit_test(drifting_memory_shows_its_best),
         cmocka_unit_test(every_point_is_inside_or_counted),
         cmocka_unit_test(hollow_below_95_percent),
         cmocka_unit_test(several_runs_are_told_apart),
