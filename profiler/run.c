@@ -183,7 +183,7 @@ static void warn_of_point(struct run *r, const struct result_point *point)
     r->disturbed_points += point->disturbed ? 1 : 0;
     if (point->attempts > 1) {
         result_warn(r->out, "measured_again", NULL,
-                    "%s was measured %u times: it first stayed below its memory-only twin (the "
+                    "%s was measured %u times: it first took longer than both its twins (the "
                     "kernel was chosen again) or above its roof (the roof was)",
                     point->id, point->attempts);
     }

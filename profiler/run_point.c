@@ -310,14 +310,14 @@ static bool above_roof(const struct result_point *point)
     return reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
 }
 
-// A kernel of ours that stays clearly under its own memory twin although its arithmetic is short
-// may be a variant that the contest found in an odd moment.
-static bool below_its_twin(const struct result_point *point)
+// A kernel of ours that takes clearly longer than both its twins may be a variant that the contest
+// found in an odd moment.
+static bool below_its_twins(const struct result_point *point)
 {
+    double larger = fmax(point->memory_only_seconds.value, point->compute_only_seconds.value);
     return (point->bound == BOUND_LATENCY || point->bound == BOUND_UNKNOWN) &&
            reading_is_present(&point->memory_only_seconds) &&
-           point->memory_only_seconds.value >
-               VERDICT_TWIN_APART * point->compute_only_seconds.value &&
+           larger < (1 - VERDICT_TWIN_NEAR) * point->seconds.value &&
            point->roof_fraction.value < VERDICT_AT_ROOF;
 }
 
@@ -329,7 +329,7 @@ static bool question(struct run_measure *measure, const struct run_job *job,
     if (above_roof(point)) {
         return run_roofs_choose_again(&measure->roofs, point->roof_level).code == STATUS_OK;
     }
-    if (below_its_twin(point)) {
+    if (below_its_twins(point)) {
         run_candidate_forget(measure, job);
         return true;
     }
