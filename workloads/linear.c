@@ -42,6 +42,20 @@ static void fill_activations(struct linear *l)
     }
 }
 
+// Where two tiles would take turns, the second finds the weights in the cache and memory idles:
+// one wider tile keeps both busy.
+static void plan_tiles(struct linear *l)
+{
+    unsigned batch = l->params.batch;
+    if (batch > l->kernel->tile && batch <= l->kernel->wide) {
+        l->tile_count = 1;
+        l->tall = 1;
+        return;
+    }
+    l->tile_count = (batch + l->kernel->tile - 1) / l->kernel->tile;
+    l->tall = linear_tile_columns(l, 0) >= LINEAR_TALL_FROM ? l->kernel->tall : 1;
+}
+
 static void plan_shape(struct linear *l)
 {
     const struct linear_params *p = &l->params;
@@ -50,8 +64,7 @@ static void plan_shape(struct linear *l)
     l->piece_units = LINEAR_PIECE_LINES / l->layout->unit_lines;
     l->groups = (p->n + LINE_ROWS - 1) / LINE_ROWS;
     l->group_bytes = line_count(p->format, p->k) * LINE_BYTES;
-    l->tile_count = (p->batch + l->kernel->tile - 1) / l->kernel->tile;
-    l->tall = linear_tile_columns(l, 0) >= LINEAR_TALL_FROM ? l->kernel->tall : 1;
+    plan_tiles(l);
     l->ldx = l->units * l->layout->unit_ks;
     l->ldy = l->groups * LINE_ROWS;
 }

@@ -5,7 +5,7 @@
 
 #include "workloads/linear.h"
 
-enum { LINEAR_PIECE_LINES = 128, LINEAR_TILE_MAX = 12, LINEAR_TALL_MAX = 2 };
+enum { LINEAR_PIECE_LINES = 128, LINEAR_TILE_MAX = 12, LINEAR_WIDE_MAX = 16, LINEAR_TALL_MAX = 2 };
 
 /** acc[rows / 16][columns][16] += some units (line.h) of `tall` groups times columns of x.
  *  Unit i of group j is at weights + j * group_step + i * (bytes of a unit). x is
@@ -35,10 +35,11 @@ struct linear_kernel {
     uint32_t needs; /**< isa_feature bits */
     const char *isa_name;
     const char *class_name;
-    unsigned tile; /**< most columns of a tile */
+    unsigned tile; /**< most columns of a tile that takes turns with others */
+    unsigned wide; /**< most columns of a tile that is alone and takes one group; 0: tile */
     unsigned tall; /**< groups that tiles of more than tall_from columns take at once */
     /** [prefetching][tall - 1][columns - 1]; unused entries NULL */
-    linear_tile_fn *tiles[2][LINEAR_TALL_MAX][LINEAR_TILE_MAX];
+    linear_tile_fn *tiles[2][LINEAR_TALL_MAX][LINEAR_WIDE_MAX];
     linear_touch_fn *touch[LINEAR_TALL_MAX];
     linear_quantise_fn *quantise; /**< block formats; else NULL */
 };

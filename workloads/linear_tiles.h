@@ -79,22 +79,32 @@ SIMD_INLINE void touch(unsigned char *sink, const unsigned char *weights, size_t
     TILE(name, format, class_, 11, tall, 1, p)       \
     TILE(name, format, class_, 12, tall, 1, p)
 
+#define TILES_13_TO_16(name, format, class_, p) \
+    TILE(name, format, class_, 13, 1, 1, p)     \
+    TILE(name, format, class_, 14, 1, 1, p)     \
+    TILE(name, format, class_, 15, 1, 1, p)     \
+    TILE(name, format, class_, 16, 1, 1, p)
+
 #define TABLE_1_TO_4(name, p) name##_1_1_##p, name##_1_2_##p, name##_1_3_##p, name##_1_4_##p
 #define TABLE_5_TO_6(name, tall, p) name##_##tall##_5_##p, name##_##tall##_6_##p
 #define TABLE_7_TO_12(name, tall, p)                                                             \
     name##_##tall##_7_##p, name##_##tall##_8_##p, name##_##tall##_9_##p, name##_##tall##_10_##p, \
         name##_##tall##_11_##p, name##_##tall##_12_##p
 
-#if SIMD_TILE == 12 && SIMD_TALL == 2
+#define TABLE_13_TO_16(name, p) name##_1_13_##p, name##_1_14_##p, name##_1_15_##p, name##_1_16_##p
+
+#if SIMD_TILE == 12 && SIMD_TALL == 2 && SIMD_WIDE == 16
 #define TILES_ALL(name, format, class_, p)    \
     TILES_1_TO_4(name, format, class_, p)     \
     TILES_5_TO_6(name, format, class_, 1, p)  \
     TILES_7_TO_12(name, format, class_, 1, p) \
+    TILES_13_TO_16(name, format, class_, p)   \
     TILES_5_TO_6(name, format, class_, 2, p)  \
     TILES_7_TO_12(name, format, class_, 2, p)
 #define TABLE_ALL(name, p)                                                                 \
     {                                                                                      \
-        {TABLE_1_TO_4(name, p), TABLE_5_TO_6(name, 1, p), TABLE_7_TO_12(name, 1, p)},      \
+        {TABLE_1_TO_4(name, p), TABLE_5_TO_6(name, 1, p), TABLE_7_TO_12(name, 1, p),       \
+         TABLE_13_TO_16(name, p)},                                                         \
             {NULL, NULL, NULL, NULL, TABLE_5_TO_6(name, 2, p), TABLE_7_TO_12(name, 2, p)}, \
     }
 #define TOUCH_ALL TOUCH(1) TOUCH(2)
@@ -135,9 +145,9 @@ SIMD_INLINE void touch(unsigned char *sink, const unsigned char *weights, size_t
     TILES_ALL(name, format, class_, 1)
 
 /** Their row in the ISA's table. */
-#define LINEAR_ROW(name, format_, class__, needs_, isa, class_text)                     \
-    {                                                                                   \
-        .format = (format_), .class_ = (class__), .needs = (needs_), .isa_name = (isa), \
-        .class_name = (class_text), .tile = SIMD_TILE, .tall = SIMD_TALL,               \
-        .tiles = {TABLE_ALL(name, 0), TABLE_ALL(name, 1)}, .touch = TOUCH_TABLE,        \
+#define LINEAR_ROW(name, format_, class__, needs_, isa, class_text)                          \
+    {                                                                                        \
+        .format = (format_), .class_ = (class__), .needs = (needs_), .isa_name = (isa),      \
+        .class_name = (class_text), .tile = SIMD_TILE, .wide = SIMD_WIDE, .tall = SIMD_TALL, \
+        .tiles = {TABLE_ALL(name, 0), TABLE_ALL(name, 1)}, .touch = TOUCH_TABLE,             \
     }

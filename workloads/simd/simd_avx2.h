@@ -10,6 +10,7 @@
 #define SIMD_ISA avx2
 #define SIMD_TILE 6 // columns: 12 accumulators + 2 weights + 1 broadcast of 16 registers
 #define SIMD_TALL 1
+#define SIMD_WIDE SIMD_TILE
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
 typedef struct {

@@ -10,6 +10,7 @@
 #define SIMD_ISA avx512
 #define SIMD_TILE 12 // columns: 2 x 12 accumulators + 2 weights + 1 broadcast of 32 registers
 #define SIMD_TALL 2  // row groups at once in wide tiles
+#define SIMD_WIDE 16 // columns of one group that still fit: 16 accumulators, weights, broadcasts
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
 typedef __m512 v16;

@@ -4,7 +4,8 @@
 /** The vector layer that kernels are written in, here in plain C: the definition of what the
  *  other simd_<isa>.h do. A v16 is sixteen f32 lanes, a v_line the 64 bytes of a cache line.
  *
- *  SIMD_TILE: most columns of a tile; SIMD_TALL: row groups that a wide tile takes at once;
+ *  SIMD_TILE: most columns of a tile; SIMD_TALL: row groups that such a tile takes at once;
+ *  SIMD_WIDE: most columns of a tile that takes one row group;
  *  SIMD_DOT: defined where v16_dot_bf16() exists; SIMD_BLOCKS: where the integer sums of the block
  *  formats do. Conversions take a line of weights:
  *  f32 [16 rows]; bf16 [16 rows][2 k] (even, odd k); f16 [2 k][16 rows] (low, high half). */
@@ -15,6 +16,7 @@
 #define SIMD_ISA portable
 #define SIMD_TILE 4
 #define SIMD_TALL 1
+#define SIMD_WIDE SIMD_TILE
 #define SIMD_ROLLED // loops stay loops: this layer is for correctness and for the sanitizers
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 #define SIMD_EACH for (int i = 0; i < 16; i++)

@@ -10,6 +10,7 @@
 #define SIMD_ISA neon
 #define SIMD_TILE 6 // columns: 24 accumulators + 4 weights + broadcasts of 32 registers
 #define SIMD_TALL 1
+#define SIMD_WIDE SIMD_TILE
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
 typedef struct {
