@@ -9,39 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct status parse(json_t **out, const char *bytes, size_t size, const char *label)
-{
-    *out = NULL;
-    if (size > CONFIG_BYTES_MAX) {
-        return status_error(STATUS_INVALID,
-                            "%s: found %zu bytes, accepted a config.json of up to %d", label, size,
-                            (int)CONFIG_BYTES_MAX);
-    }
-    if (size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) {
-        return status_error(STATUS_INVALID,
-                            "%s: found a byte order mark, accepted JSON in UTF-8 without one",
-                            label);
-    }
-    json_error_t error;
-    json_t *root = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
-        char text[160];
-        config_printable(text, sizeof text, error.text);
-        return status_error(STATUS_INVALID, "%s: line %d, column %d: not valid JSON: %s", label,
-                            error.line, error.column, text);
-    }
-    if (!json_is_object(root)) {
-        char found[80];
-        config_describe(found, sizeof found, root);
-        json_decref(root);
-        return status_error(STATUS_INVALID,
-                            "%s: found %s, accepted a JSON object (a Hugging Face config.json)",
-                            label, found);
-    }
-    *out = root;
-    return status_ok();
-}
-
 static struct status find_family(const struct family **out, struct config *config)
 {
     char type[64];
@@ -93,7 +60,10 @@ static struct status check_architectures(struct config *config, const struct fam
     }
     const char *name = json_string_value(json_array_get(list, 0));
     if (!json_is_array(list) || (name == NULL && json_array_size(list) > 0)) {
-        return config_error(config, "architectures", "accepted a list of class names");
+        char found[80];
+        config_describe(found, sizeof found, json_is_array(list) ? json_array_get(list, 0) : list);
+        return config_error(config, "architectures", "found %s, accepted a list of class names",
+                            found);
     }
     bool tied = false;
     TRY(config_bool(&tied, config, "tie_word_embeddings", family->tied));
@@ -127,8 +97,8 @@ static struct status read_dtype(enum dtype_id *out, struct model *model, struct 
     const char *name = newer[0] != '\0' ? newer : text;
     if (newer[0] != '\0' && text[0] != '\0' && dtype_find(newer) != dtype_find(text)) {
         return config_error(config, "dtype",
-                            "found another type than in torch_dtype, which means "
-                            "the same");
+                            "found '%s', accepted the type of torch_dtype, which means the same",
+                            dtype_find(newer) < DTYPE_COUNT ? newer : "another type");
     }
     if (name[0] == '\0' || strcmp(name, "auto") == 0) {
         model_add_note(model, "dtype_assumed",
@@ -222,6 +192,7 @@ static struct status refuse_unknown(const struct config *config, const struct sh
         {"n_inner", shape->ffn},
         {"padded_vocab_size", shape->vocab},
         {"rotary_dim", shape->rope_dim},
+        {"sliding_window_size", shape->window},
     };
     return config_refuse_unknown(config, family, synonyms, sizeof synonyms / sizeof *synonyms);
 }
@@ -271,7 +242,7 @@ struct status config_read_model(struct model *out, const char *bytes, size_t siz
 {
     memset(out, 0, sizeof *out);
     json_t *root = NULL;
-    TRY(parse(&root, bytes, size, label));
+    TRY(config_parse(&root, bytes, size, label));
     struct config config = {.object = root, .label = label, .path = ""};
     config_printable(out->name, sizeof out->name, name);
     out->origin = MODEL_FROM_CONFIG;

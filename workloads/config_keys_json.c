@@ -47,7 +47,9 @@ void config_describe(char *out, size_t size, const json_t *value)
     } else if (json_is_integer(value)) {
         (void)snprintf(out, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     } else if (json_is_real(value)) {
-        (void)snprintf(out, size, "%.17g", json_real_value(value));
+        // A point, so that 64.0 is not told as the 64 that would have been accepted.
+        (void)snprintf(text, sizeof text, "%.17g", json_real_value(value));
+        (void)snprintf(out, size, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
     } else if (json_is_string(value)) {
         config_printable(text, sizeof text, json_string_value(value));
         (void)snprintf(out, size, "the text '%s'", text);

@@ -20,6 +20,11 @@ struct config {
     size_t child_count;
 };
 
+/** Parses a config.json; *out is owned by the caller. Errors: INVALID for what is no JSON object,
+ * is too large or repeats a key; a fault in the text is told by line, column and the key before it.
+ */
+CHECKED struct status config_parse(json_t **out, const char *bytes, size_t size, const char *label);
+
 /** Frees the children, not config itself. */
 void config_release(struct config *config);
 
