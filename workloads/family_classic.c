@@ -48,6 +48,27 @@ struct status adapt_gpt_bigcode(struct shape *shape, struct config *config)
     return learned_positions(shape, config);
 }
 
+// Local and global attention in turn, or as attention_layers says.
+struct status adapt_gpt_neo(struct shape *shape, struct config *config)
+{
+    static const char *const words[] = {"global", "local"};
+    bool listed = false;
+    config_ignore(config, "attention_types|embed_dropout");
+    TRY(read_inner(shape, config, "intermediate_size"));
+    TRY(config_uint_not_null(&shape->window, config, "window_size", 256, 1, UINT32_MAX));
+    TRY(config_word_list(shape->windowed, &listed, shape->layers, config, "attention_layers", words,
+                         2));
+    if (!listed && config_has(config, "attention_types")) {
+        return config_error(config, "attention_types",
+                            "found no attention_layers beside it, accepted one 'global' or "
+                            "'local' for each layer");
+    }
+    for (uint64_t i = 0; !listed && i < shape->layers; i++) {
+        shape->windowed[i] = i % 2 == 1;
+    }
+    return learned_positions(shape, config);
+}
+
 struct status adapt_gpt_neox(struct shape *shape, struct config *config)
 {
     config_ignore(config, "use_parallel_residual"); // two norms either way
@@ -60,6 +81,7 @@ struct status adapt_opt(struct shape *shape, struct config *config)
     bool norm_first = true;
     bool no_final_norm = false;
     bool affine = true;
+    config_ignore(config, "learned_embeddings|scale_embeddings"); // Galactica: what OPT does anyway
     TRY(config_bool(&norm_first, config, "do_layer_norm_before", true));
     TRY(config_bool(&no_final_norm, config, "_remove_final_layer_norm", false));
     TRY(config_bool(&affine, config, "layer_norm_elementwise_affine", true));
@@ -137,15 +159,15 @@ struct status adapt_mpt(struct shape *shape, struct config *config)
     return mpt_attention(shape, config);
 }
 
-// Number of norms of a Falcon layer: the parallel block has one, or two in the new architecture
-// unless num_ln_in_parallel_attn says one; the sequential block has two.
+// Number of norms of a Falcon layer: the sequential block has two; the parallel one has what
+// num_ln_in_parallel_attn says, by default two in the new architecture and one in the old.
 static struct status falcon_norms(struct shape *shape, struct config *config, bool new_decoder)
 {
     bool parallel = true;
     uint64_t norms = 0;
     TRY(config_bool(&parallel, config, "parallel_attn", true));
     TRY(config_uint(&norms, config, "num_ln_in_parallel_attn", new_decoder ? 2 : 1, 1, 2));
-    shape->norms_per_layer = !parallel && !new_decoder ? 2 : new_decoder ? norms : 1;
+    shape->norms_per_layer = parallel ? norms : 2;
     return status_ok();
 }
 

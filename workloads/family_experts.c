@@ -103,6 +103,7 @@ struct status adapt_qwen3_moe(struct shape *shape, struct config *config)
 {
     uint64_t width = 0;
     TRY(config_uint_not_null(&width, config, "moe_intermediate_size", 768, 1, MODEL_DIM_MAX));
+    TRY(config_expect_bool(config, "use_qk_norm", true, "queries and keys are normed"));
     TRY(read_experts(shape, config, "num_experts|num_local_experts", 128, 8, width));
     TRY(qwen_routed(shape, config));
     return adapt_qwen3(shape, config);

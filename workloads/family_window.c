@@ -98,8 +98,23 @@ static struct status qwen_window(struct shape *shape, struct config *config)
     return status_ok();
 }
 
+// Qwen 1: intermediate_size is the width of gate and up together.
+struct status adapt_qwen(struct shape *shape, struct config *config)
+{
+    TRY(config_expect_bool(config, "no_bias", true, "only Q, K and V have biases"));
+    config_ignore(config, "max_position_embeddings");
+    if (shape->ffn % 2 != 0) {
+        return config_error(config, "intermediate_size",
+                            "found an odd number, accepted twice the width of the MLP");
+    }
+    shape->ffn /= 2;
+    return status_ok();
+}
+
 struct status adapt_qwen2(struct shape *shape, struct config *config)
 {
+    // What the reference implementation does not read: sparse attention beyond a million tokens.
+    config_ignore(config, "dual_chunk_attention_config");
     return qwen_window(shape, config);
 }
 
@@ -167,6 +182,12 @@ struct status adapt_olmo2(struct shape *shape, struct config *config)
     (void)config;
     shape->qk_norm = SHAPE_QK_PER_HEAD;
     return status_ok();
+}
+
+struct status adapt_olmo3(struct shape *shape, struct config *config)
+{
+    shape->qk_norm = SHAPE_QK_PER_HEAD;
+    return adapt_window_pattern(shape, config, 4096, 4);
 }
 
 // Layers without rotary embedding (no_rope_layers) change no weight and no product.

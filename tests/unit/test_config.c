@@ -57,6 +57,20 @@ static const struct {
     {LLAMA "\"num_key_value_heads\":8}", "num_key_value_heads", "8", __LINE__},
     {LLAMA "\"num_key_value_heads\":[4]}", "num_key_value_heads", "a list", __LINE__},
     {LLAMA "\"head_dim\":16.5}", "head_dim", "16.5", __LINE__},
+    {LLAMA "\"head_dim\":16.0}", "head_dim", "found 16.0", __LINE__},
+    {LLAMA "\"head_dim\":NaN}", "after key 'head_dim'", "NaN", __LINE__},
+    {LLAMA "\"head_dim\":99999999999999999999}", "after key 'head_dim'", "too big", __LINE__},
+    {LLAMA "\"a:b\":\"c\\\":d\",x}", "after key 'a:b'", "line 1", __LINE__},
+    {LLAMA "\"he\033[2Jad\":1}", "after key 'intermediate_size'", "control", __LINE__},
+    {LLAMA "\"architectures\":[7]}", "architectures", "found 7", __LINE__},
+    {LLAMA "\"architectures\":{}}", "architectures", "found an object", __LINE__},
+    {LLAMA "\"dtype\":\"float32\",\"torch_dtype\":\"bfloat16\"}", "'dtype'", "'float32'", __LINE__},
+    {LLAMA "\"sliding_window_size\":512}", "sliding_window_size", "512", __LINE__},
+    {"{\"model_type\":\"qwen\"," DIMS "\"no_bias\":false}", "no_bias", "false", __LINE__},
+    {"{\"model_type\":\"gpt_neo\"," DIMS "\"attention_types\":[[[\"global\"],2]]}",
+     "attention_types", "attention_layers", __LINE__},
+    {"{\"model_type\":\"gpt_neo\"," DIMS "\"attention_layers\":[\"global\",\"far\"]}",
+     "attention_layers", "'far'", __LINE__},
     {LLAMA "\"head_dim\":true}", "head_dim", "true", __LINE__},
     {LLAMA "\"head_dim\":99999999}", "head_dim", "99999999", __LINE__},
     {LLAMA "\"tie_word_embeddings\":\"false\"}", "tie_word_embeddings", "false", __LINE__},
@@ -141,6 +155,7 @@ static void accepted_texts(void **state)
         LLAMA "\"rope_scaling\":{\"hidden_size\":3},\"id2label\":{\"0\":\"LABEL_0\"}}",
         LLAMA "\"h\\u0065ad_dim\":16}",
         LLAMA "\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":128}}",
+        LLAMA "\"clip_qkv\":8.0,\"context_window_size\":2048,\"sliding_window_size\":0}",
         LLAMA "\"chunk_size_feed_forward\":5,\"layer_norm_eps\":1e-5,\"pad_token_id\":-1}",
     };
     // 2 layers of 4 x 64^2 + 3 x 64 x 128 + 2 x 64; 2 x 100 x 64; a final norm.
@@ -175,6 +190,76 @@ static void key_value_heads(void **state)
         ASSERT_OK(read_text(&counts, cases[i].text, strlen(cases[i].text)));
         assert_int_equal(counts.kv_values_per_token, cases[i].kv_values);
     }
+}
+
+// Falcon's layers have two norms one after the other, and in parallel what
+// num_ln_in_parallel_attn says: by default two in the new architecture, one in the old.
+static void falcon_norms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t norms; // of a layer
+    } cases[] = {
+        {"}", 1},
+        {",\"parallel_attn\":false}", 2},
+        {",\"new_decoder_architecture\":true,\"num_kv_heads\":1}", 2},
+        {",\"new_decoder_architecture\":true,\"num_kv_heads\":1,\"num_ln_in_parallel_attn\":1}", 1},
+        {",\"num_ln_in_parallel_attn\":2}", 2},
+        {",\"new_decoder_architecture\":true,\"num_kv_heads\":1,\"parallel_attn\":false,"
+         "\"num_ln_in_parallel_attn\":1}",
+         2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "{\"model_type\":\"falcon\",\"hidden_size\":64,\"num_hidden_layers\":2,"
+                       "\"num_attention_heads\":4,\"vocab_size\":100%s",
+                       cases[i].text);
+        struct model_counts counts = {0};
+        ASSERT_OK(read_text(&counts, text, strlen(text)));
+        // A layer: Q and one head of K and V, the output, 8 d^2, norms of 2 d; the final norm.
+        uint64_t layer = 64 * (64 + 32) + 64 * 64 + 8 * 64 * 64 + 128 * cases[i].norms;
+        assert_int_equal(counts.total, 2 * layer + 100 * 64 + 128);
+    }
+}
+
+// GPT-Neo and OLMo-3 say which layers have a window, or have their class's pattern.
+static void window_patterns(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned windowed; // of four layers
+    } cases[] = {
+        {"\"model_type\":\"gpt_neo\"", 2},
+        {"\"model_type\":\"gpt_neo\",\"attention_types\":[[[\"global\"],4]],\"attention_layers\":"
+         "[\"global\",\"global\",\"global\",\"local\"]",
+         1},
+        {"\"model_type\":\"olmo3\"", 3},
+        {"\"model_type\":\"olmo3\",\"sliding_window\":null", 0},
+        {"\"model_type\":\"ministral\"", 4},
+        {"\"model_type\":\"ministral\",\"sliding_window\":8,\"layer_types\":[\"full_attention\","
+         "\"sliding_attention\",\"full_attention\",\"full_attention\"]",
+         1},
+    };
+    struct model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "{%s,\"hidden_size\":64,\"num_hidden_layers\":4,\"num_attention_heads\":8,"
+                       "\"vocab_size\":100,\"intermediate_size\":128,"
+                       "\"max_position_embeddings\":64}",
+                       cases[i].text);
+        ASSERT_OK(config_read_model(model, text, strlen(text), "x.json", "x"));
+        unsigned windowed = 0;
+        for (uint32_t b = 0; b < model->block_count; b++) {
+            windowed += model->blocks[b].attention.window > 0 ? model->blocks[b].layers : 0;
+        }
+        assert_int_equal(windowed, cases[i].windowed);
+    }
+    free(model);
 }
 
 static void deep_nesting(void **state)
@@ -243,7 +328,8 @@ int main(void)
         cmocka_unit_test(refusals),        cmocka_unit_test(accepted_texts),
         cmocka_unit_test(key_value_heads), cmocka_unit_test(deep_nesting),
         cmocka_unit_test(too_large),       cmocka_unit_test(truncated),
-        cmocka_unit_test(family_table),
+        cmocka_unit_test(family_table),    cmocka_unit_test(falcon_norms),
+        cmocka_unit_test(window_patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
