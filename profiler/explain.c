@@ -9,7 +9,8 @@
 char *explain_number(char *out, double value)
 {
     char digits[EXPLAIN_NUMBER];
-    if (!(fabs(value) < 0x1p62) || fabs(value - nearbyint(value)) > 0) {
+    bool whole = !(fabs(value - nearbyint(value)) > 0);
+    if (!(fabs(value) < 0x1p62) || (!whole && fabs(value) < 1e6)) {
         (void)snprintf(out, EXPLAIN_NUMBER, "%.6g", value);
         return out;
     }

@@ -9,7 +9,8 @@
 /** Enough for any number that explain_number() writes. */
 enum { EXPLAIN_NUMBER = 64 };
 
-/** A whole number with commas between groups of three, any other with six digits. Returns out. */
+/** A whole number with commas between groups of three, and any above a million rounded to one;
+ *  smaller ones with six digits. Returns out. */
 char *explain_number(char *out, double value);
 
 /** "  NAME  FORMULA" and, indented below, "= NUMBERS = RESULT UNIT". */

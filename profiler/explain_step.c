@@ -155,17 +155,61 @@ static void explain_cache(FILE *out, const struct model_answer *answer, const st
     explain_line(out, "cache write", "T (bytes a token)", numbers, step->sum.bytes.kv_write, "B");
 }
 
-static void explain_bytes(FILE *out, const struct model_answer *answer, const struct step *step)
+// Elements of the routed experts' matrices, of all layers.
+static uint64_t expert_elements(const struct model *model)
+{
+    uint64_t elements = 0;
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        const struct model_block *block = &model->blocks[b];
+        for (uint32_t i = 0; i < block->matrix_count; i++) {
+            const struct model_matrix *matrix = &block->matrices[i];
+            bool routed = model_role_operator(matrix->role) == MODEL_OP_EXPERTS;
+            elements += routed ? block->layers * matrix->count * matrix->n * matrix->k : 0;
+        }
+    }
+    return elements;
+}
+
+// Weights other than experts by their formula, where one type makes it exact.
+static bool explain_plain_weights(FILE *out, const struct model_answer *answer,
+                                  const struct step *step, double found)
 {
     const struct model *model = answer->model;
-    char text[EXPLAIN_NUMBER];
-    const struct step_bytes *bytes = &step->sum.bytes;
-    (void)fprintf(out, "\n  Bytes from and to memory\n");
-    (void)fprintf(out,
-                  "  %-13s %s B: every matrix, bias and norm %s,\n  %-13s one embedding row "
-                  "a token\n",
-                  "weights", explain_number(text, bytes->weights),
-                  step->passes == 1 ? "once" : "once a chunk", "");
+    const struct model_counts *counts = &answer->counts;
+    if (answer->dtype == DTYPE_STORED || model->shape_only) {
+        return false;
+    }
+    const struct dtype *type = dtype_get(answer->dtype);
+    double bytes = (double)type->block_bytes / type->block_elements;
+    uint64_t experts = expert_elements(model);
+    uint64_t matrices = counts->linear - experts;
+    uint64_t positions = model->positions.n * model->positions.k;
+    uint64_t stored_once = model->tied ? model->head.n * model->head.k : 0;
+    uint64_t vectors = counts->total + stored_once - counts->linear - counts->embedding - positions;
+    uint64_t row = model->embedding.k + (positions > 0 ? model->d : 0);
+    double result =
+        bytes * (step->passes * (double)(matrices + vectors) + (double)(step->rows * row));
+    if (fabs(result - found) > 1e-9 * found) {
+        return false;
+    }
+    char formula[96];
+    char numbers[160];
+    char chunks[24] = "";
+    if (step->passes > 1) {
+        (void)snprintf(chunks, sizeof chunks, "%u x ", step->passes);
+    }
+    (void)snprintf(formula, sizeof formula, "%s(P_lin%s + norms and biases) b_w + T %s b_w",
+                   step->passes > 1 ? "chunks " : "", experts > 0 ? " less experts" : "",
+                   positions > 0 ? "(rows of embedding and positions)" : "d");
+    (void)snprintf(numbers, sizeof numbers,
+                   "%s(%" PRIu64 " + %" PRIu64 ") x %.6g + %" PRIu64 " x %" PRIu64 " x %.6g",
+                   chunks, matrices, vectors, bytes, step->rows, row, bytes);
+    explain_line(out, experts > 0 ? "but experts" : "weights", formula, numbers, result, "B");
+    return true;
+}
+
+static void explain_experts(FILE *out, const struct model *model, const struct step *step)
+{
     for (uint32_t b = 0; b < model->block_count; b++) {
         const struct model_mlp *mlp = &model->blocks[b].mlp;
         if (mlp->experts > 0 && step->passes == 1) {
@@ -173,9 +217,36 @@ static void explain_bytes(FILE *out, const struct model_answer *answer, const st
                 out, "  %-13s E (1 - (1 - e/E)^T) = %.6g of %" PRIu64 " are touched\n", "experts",
                 step_distinct_experts(mlp->experts, mlp->experts_used, (double)step->rows),
                 mlp->experts);
-            break;
+            return;
         }
     }
+}
+
+static void explain_weights(FILE *out, const struct model_answer *answer, const struct step *step)
+{
+    char text[EXPLAIN_NUMBER];
+    const struct step_bytes *bytes = &step->sum.bytes;
+    const struct step_cost *experts = step_find(step, MODEL_OP_EXPERTS);
+    double routed = experts != NULL ? experts->bytes.weights : 0;
+    bool told = explain_plain_weights(out, answer, step, bytes->weights - routed);
+    if (experts != NULL) {
+        explain_experts(out, answer->model, step);
+        (void)fprintf(out, "  %-13s %s B\n", "their bytes", explain_number(text, routed));
+    }
+    if (!told || experts != NULL) {
+        (void)fprintf(out, "  %-13s %s B: every matrix, bias and norm %s,\n", "all weights",
+                      explain_number(text, bytes->weights),
+                      step->passes == 1 ? "once" : "once a chunk");
+        (void)fprintf(out, "  %-13s one embedding row a token\n", "");
+    }
+}
+
+static void explain_bytes(FILE *out, const struct model_answer *answer, const struct step *step)
+{
+    char text[EXPLAIN_NUMBER];
+    const struct step_bytes *bytes = &step->sum.bytes;
+    (void)fprintf(out, "\n  Bytes from and to memory\n");
+    explain_weights(out, answer, step);
     explain_cache(out, answer, step);
     (void)fprintf(out, "  %-13s %s B\n", "sum", explain_number(text, bytes->dram_lower_bound));
     (void)fprintf(out, "  %-13s %s B more, from cache: inputs and outputs of the products\n",

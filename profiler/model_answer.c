@@ -80,19 +80,15 @@ static void note_fallback(struct model_answer *answer)
 static struct status compute_phase(struct model_answer *out, enum step_phase phase)
 {
     const struct model_request *request = out->request;
-    struct step_request defaults = step_defaults(phase);
-    const struct option_counts one_context = {1, {defaults.context}};
     const struct option_counts one_token = {1, {1}};
-    const struct option_counts *contexts =
-        request->context.count > 0 ? &request->context : &one_context;
     const struct option_counts *prompts = phase == STEP_DECODE ? &one_token : &request->prompt;
     for (size_t b = 0; b < request->batch.count; b++) {
-        for (size_t c = 0; c < contexts->count; c++) {
+        for (size_t c = 0; c < request->context.count; c++) {
             for (size_t p = 0; p < prompts->count; p++) {
                 struct step_request step = request->step;
                 step.phase = phase;
                 step.batch = request->batch.values[b];
-                step.context = contexts->values[c];
+                step.context = request->context.values[c];
                 step.prompt = prompts->values[p];
                 TRY(step_compute(&out->steps[out->step_count], out->model, &step));
                 out->step_count++;
@@ -107,7 +103,7 @@ enum { STEPS_MAX = 16384 };
 static struct status allocate_steps(struct model_answer *out)
 {
     const struct model_request *request = out->request;
-    size_t contexts = request->context.count > 0 ? request->context.count : 1;
+    size_t contexts = request->context.count;
     size_t decode = request->decode ? request->batch.count * contexts : 0;
     size_t prefill = request->prefill ? request->batch.count * contexts * request->prompt.count : 0;
     if (decode + prefill > STEPS_MAX) {
@@ -135,7 +131,7 @@ static struct status compute_extras(struct model_answer *out)
         struct step_request at = request->step;
         at.phase = STEP_DECODE;
         at.batch = 1;
-        at.context = request->context.count > 0 ? request->context.values[0] : 512;
+        at.context = request->context.values[0];
         TRY(estimate_crossover(&out->crossover, out->model, &at, request->ridge_flop_per_byte));
     }
     return status_ok();

@@ -18,7 +18,7 @@ struct model_request {
     bool list, json, explain, quiet;
     bool decode, prefill, train;
     struct option_counts batch;
-    struct option_counts context; /**< count 0: the phase's default */
+    struct option_counts context;
     struct option_counts prompt;
     struct step_request step; /**< everything but phase, batch, context, prompt */
     struct training_request training;

@@ -55,6 +55,7 @@ shows 'deepseek_v3' --list
 shows '202,383,360, of which attention 33.2 %, MLP 66.8 %' llama-2-7b --explain
 shows '= 1 x 32 x 2 x 32 x 256 x 513 = 268,959,744 FLOP' llama-2-7b --explain --phase decode
 shows 'never: at most' llama-3-8b --ridge 80 --context 1600 --phase decode
+shows 'prefill, batch 1, prompt 512, 512 tokens cached' gpt2
 shows '7.928e+22 FLOP (P = 6607077376)' llama-2-7b --phase train --tokens 2e12
 cp "$SOURCE/workloads/models/qwen3-8b.json" "$work/config.json"
 shows 'parameters 8190735360' "$work"
