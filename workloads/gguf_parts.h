@@ -26,7 +26,8 @@ void gguf_point_names(struct gguf *gguf);
 /** Sorts the tensors by name and refuses duplicates. */
 CHECKED struct status gguf_sort_tensors(struct gguf_tensor *tensors, size_t count);
 
-/** Refuses tensors, still in file order, that are not aligned or do not lie back to back from the
+/** Called where the tensor infos end. Refuses other bytes than zeros before the data section, and
+ *  tensors, still in file order, that are not aligned or do not lie back to back from the
  *  start of the data section: ggml's reader does, so no file that is in use looks otherwise, and
  *  an offset outside the data is found even where the data is not there. */
 CHECKED struct status gguf_check_layout(struct gguf *gguf);

@@ -209,6 +209,12 @@ static struct status read_latent(struct gguf_shape *out, const struct gguf *gguf
                             ", accepted 1 to less than the head's %" PRIu64,
                             out->architecture->name, out->rope_dim, out->k);
     }
+    if (out->kv_rank == 0 && out->rope_dim > out->k) {
+        return status_error(STATUS_INVALID,
+                            "key '%s.rope.dimension_count': found %" PRIu64
+                            ", accepted at most the head's %" PRIu64,
+                            out->architecture->name, out->rope_dim, out->k);
+    }
     out->rope_dim = has_rope(out) ? out->rope_dim : 0;
     uint64_t shared = 0;
     TRY(optional(&shared, gguf, out, "attention.shared_kv_layers", 0, MODEL_LAYERS_MAX));
@@ -287,6 +293,20 @@ static struct status read_vocabulary(struct gguf_shape *out, const struct gguf *
     return dimension(&out->vocab, gguf, out, "vocab_size");
 }
 
+// Which of the two there is tells the kind of norm.
+static struct status has_epsilon(bool *out, const struct gguf *gguf, const struct gguf_shape *shape,
+                                 const char *suffix)
+{
+    const struct gguf_value *value = find(gguf, shape, suffix);
+    *out = value != NULL;
+    if (value != NULL && value->type != GGUF_FLOAT32 && value->type != GGUF_FLOAT64) {
+        char found[GGUF_SHOWN];
+        return status_error(STATUS_INVALID, "key '%.80s': found %s, accepted float32 or float64",
+                            value->key, gguf_value_type_text(found, value));
+    }
+    return status_ok();
+}
+
 struct status gguf_read_shape(struct gguf_shape *out, struct gguf *gguf)
 {
     memset(out, 0, sizeof *out);
@@ -303,7 +323,10 @@ struct status gguf_read_shape(struct gguf_shape *out, struct gguf *gguf)
     for (uint32_t i = 0; divisor > 1 && i < out->layers; i++) {
         out->ff[i] /= divisor;
     }
-    out->layer_norm = find(gguf, out, "attention.layer_norm_epsilon") != NULL &&
-                      find(gguf, out, "attention.layer_norm_rms_epsilon") == NULL;
+    bool layer_norm = false;
+    bool rms_norm = false;
+    TRY(has_epsilon(&layer_norm, gguf, out, "attention.layer_norm_epsilon"));
+    TRY(has_epsilon(&rms_norm, gguf, out, "attention.layer_norm_rms_epsilon"));
+    out->layer_norm = layer_norm && !rms_norm;
     return status_ok();
 }

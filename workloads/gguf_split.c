@@ -106,12 +106,8 @@ static struct status add_shard(struct gguf *first, const char *path, uint64_t nu
     return status_prefix(status, "shard '%s'", last_part(path));
 }
 
-static struct status add_shards(struct gguf *first, char *path, size_t common, uint64_t count)
+static struct status check_tensor_count(const struct gguf *first)
 {
-    for (uint64_t number = 2; number <= count; number++) {
-        (void)shard_suffix(path + common, number, count);
-        TRY(add_shard(first, path, number, count));
-    }
     uint64_t expected = first->tensor_count;
     TRY(optional_uint(&expected, first, "split.tensors.count"));
     if (expected != first->tensor_count) {
@@ -120,6 +116,16 @@ static struct status add_shards(struct gguf *first, char *path, size_t common, u
                             ", but the shards hold %zu tensors",
                             expected, first->tensor_count);
     }
+    return status_ok();
+}
+
+static struct status add_shards(struct gguf *first, char *path, size_t common, uint64_t count)
+{
+    for (uint64_t number = 2; number <= count; number++) {
+        (void)shard_suffix(path + common, number, count);
+        TRY(add_shard(first, path, number, count));
+    }
+    TRY(check_tensor_count(first));
     return gguf_sort_tensors(first->tensors, first->tensor_count);
 }
 
@@ -143,7 +149,7 @@ struct status gguf_join_shards(struct gguf *first, const char *path)
                             number + 1, count, shard_suffix(suffix, 1, count));
     }
     if (count <= 1) {
-        return status_ok();
+        return check_tensor_count(first);
     }
     size_t common = 0;
     TRY(common_length(&common, path, count));

@@ -141,9 +141,32 @@ struct status gguf_sort_tensors(struct gguf_tensor *tensors, size_t count)
     return status_ok();
 }
 
+// Zeros up to the data section, as far as the file goes: what is not zero there are tensor infos
+// beyond a tensor_count that is too small, an untied output.weight perhaps.
+static struct status check_padding(struct gguf *gguf)
+{
+    uint64_t at = gguf->source.at;
+    uint64_t left = gguf_source_left(&gguf->source);
+    uint64_t padding = (gguf->alignment - at % gguf->alignment) % gguf->alignment;
+    for (uint64_t i = 0; i < padding && i < left; i++) {
+        uint64_t byte = 0;
+        if (!gguf_take_uint(&gguf->source, &byte, 1)) {
+            return gguf_source_error(&gguf->source, "the padding before the data");
+        }
+        if (byte != 0) {
+            return status_error(STATUS_INVALID,
+                                "byte %" PRIu64 ", after %zu tensor infos: found 0x%02x, accepted "
+                                "zeros up to the data; is tensor_count too small?",
+                                at + i, gguf->tensor_count, (unsigned)byte);
+        }
+    }
+    return status_ok();
+}
+
 struct status gguf_check_layout(struct gguf *gguf)
 {
     uint64_t end = 0;
+    TRY(check_padding(gguf));
     for (size_t i = 0; i < gguf->tensor_count; i++) {
         const struct gguf_tensor *tensor = &gguf->tensors[i];
         if (tensor->offset % gguf->alignment != 0) {

@@ -142,6 +142,11 @@ def metadata_cases():
     yield "window-pattern-short", edit(**{
         "llama.attention.sliding_window": 64,
         "llama.attention.sliding_window_pattern": [True]}), "sliding_window_pattern"
+    yield "rope-wider", edit(**{"llama.rope.dimension_count": 17}), "rope.dimension_count"
+    yield "epsilon-string", edit(**{"llama.attention.layer_norm_rms_epsilon": "1e-5"}), \
+        "layer_norm_rms_epsilon"
+    yield "split-tensors-other", edit(split__count=Value(U16, 1), split__tensors__count=5), \
+        "split.tensors.count"
     yield "nextn-all", edit(llama__nextn_predict_layers=2), "nextn_predict_layers"
     yield "experts-without-tensors", edit(llama__expert_count=4, llama__expert_used_count=2), \
         "llama.expert_count"
@@ -218,7 +223,7 @@ def file_cases():
         yield "tensor-count-%d" % count, set_field("tensor_count", count), "tensor"
         yield "kv-count-%d" % count, set_field("value_count", count), ""
     yield "kv-count-fewer", set_field("value_count", 3), ""
-    yield "tensor-count-fewer", set_field("tensor_count", 5), "missing"
+    yield "tensor-count-fewer", set_field("tensor_count", 5), "tensor_count"
     yield "key-twice", lambda f: f.set("llama.block_count", 2), "llama.block_count"
     yield "key-twice-other-type", lambda f: f.set("general.type", 1), "general.type"
     yield "key-empty", lambda f: f.set("", 1), "key"
@@ -338,6 +343,10 @@ def cases():
                                   + b"".join(big.write_tensor(t) for t in big.tensors)), ""
     yield "order-counts", little.bytes()[:8] + big.bytes()[8:24] + little.bytes()[24:], "count"
     whole = little.bytes()
+    fewer = small()
+    fewer.tensor_count = len(fewer.tensors) - 1  # loses output.weight: not a tied model
+    yield "tensor-count-one-fewer", fewer.bytes(), "tensor_count"
+    yield "padding", whole + b"\x01" * 32, "zeros"
     for length in sorted({0, 1, 3, 4, 7, 8, 15, 16, 23, 24, 31, 40, len(whole) // 4,
                           len(whole) // 2, len(whole) - 40, len(whole) - 8, len(whole) - 1}):
         yield "truncated-%d" % length, whole[:length], ""
