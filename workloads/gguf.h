@@ -10,7 +10,7 @@
 
 /** Reads the model in a .gguf (v2 or v3, either byte order; of a split one the first shard).
  *  Errors: INVALID for malformed or unknown content, SYSTEM for I/O; the text starts with the
- *  path. */
+ *  path, and out is zero. */
 CHECKED struct status gguf_read_model(struct model *out, const char *path);
 
 /** The same over the bytes of a file; label stands for its path. A split file's other shards are

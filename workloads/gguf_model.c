@@ -327,7 +327,6 @@ static struct status fill_model(struct reader *reader, const char *path)
 // Reads what reader->gguf has opened; closes it.
 static struct status read_opened(struct model *out, struct reader *reader, const char *path)
 {
-    memset(out, 0, sizeof *out);
     reader->model = out;
     struct status status = fill_model(reader, path);
     if (status.code != STATUS_OK) {
@@ -344,6 +343,7 @@ static struct reader *new_reader(void)
 
 struct status gguf_read_model(struct model *out, const char *path)
 {
+    memset(out, 0, sizeof *out);
     struct reader *reader = new_reader();
     if (reader == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for %zu bytes", sizeof *reader);
@@ -360,6 +360,7 @@ struct status gguf_read_model(struct model *out, const char *path)
 struct status gguf_read_model_memory(struct model *out, const unsigned char *data, size_t bytes,
                                      const char *label)
 {
+    memset(out, 0, sizeof *out);
     struct reader *reader = new_reader();
     if (reader == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for %zu bytes", sizeof *reader);
