@@ -38,7 +38,7 @@ static void note_beyond_training(struct model_answer *answer)
     (void)snprintf(text, sizeof text,
                    "a step sees %" PRIu64 " positions; the model was trained for %" PRIu64, longest,
                    trained);
-    add_note(answer, "context_beyond_training", text);
+    add_note(answer, "context_beyond_trained", text);
 }
 
 static void note_experts(struct model_answer *answer)

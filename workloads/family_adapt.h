@@ -29,6 +29,7 @@ struct status adapt_gpt_neox(struct shape *shape, struct config *config);
 struct status adapt_opt(struct shape *shape, struct config *config);
 struct status adapt_bloom(struct shape *shape, struct config *config);
 struct status adapt_mpt(struct shape *shape, struct config *config);
+struct status adapt_exaone(struct shape *shape, struct config *config);
 struct status adapt_falcon(struct shape *shape, struct config *config);
 struct status adapt_phi(struct shape *shape, struct config *config);
 struct status adapt_stablelm(struct shape *shape, struct config *config);

@@ -159,6 +159,11 @@ struct status adapt_mpt(struct shape *shape, struct config *config)
     return mpt_attention(shape, config);
 }
 
+struct status adapt_exaone(struct shape *shape, struct config *config)
+{
+    return read_inner(shape, config, "intermediate_size");
+}
+
 // Number of norms of a Falcon layer: the sequential block has two; the parallel one has what
 // num_ln_in_parallel_attn says, by default two in the new architecture and one in the old.
 static struct status falcon_norms(struct shape *shape, struct config *config, bool new_decoder)

@@ -192,6 +192,17 @@ static void key_value_heads(void **state)
     }
 }
 
+// What a class takes where the config says nothing: EXAONE's head is tied and its MLP 4 d wide.
+static void exaone_defaults(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"model_type\":\"exaone\",\"hidden_size\":64,\"num_layers\":2,"
+                               "\"num_attention_heads\":4,\"vocab_size\":100}";
+    struct model_counts counts = {0};
+    ASSERT_OK(read_text(&counts, text, sizeof text - 1));
+    assert_int_equal(counts.total, 2 * (4 * 64 * 64 + 3 * 64 * 256 + 2 * 64) + 100 * 64 + 64);
+}
+
 // Falcon's layers have two norms one after the other, and in parallel what
 // num_ln_in_parallel_attn says: by default two in the new architecture, one in the old.
 static void falcon_norms(void **state)
@@ -329,7 +340,7 @@ int main(void)
         cmocka_unit_test(key_value_heads), cmocka_unit_test(deep_nesting),
         cmocka_unit_test(too_large),       cmocka_unit_test(truncated),
         cmocka_unit_test(family_table),    cmocka_unit_test(falcon_norms),
-        cmocka_unit_test(window_patterns),
+        cmocka_unit_test(window_patterns), cmocka_unit_test(exaone_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
