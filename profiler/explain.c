@@ -205,24 +205,38 @@ static void explain_sums(FILE *out, const struct model_answer *answer)
     }
 }
 
+// "parameters x bytes", or why that is not the sum: a GGUF's types, or rows that no block fits.
+static void explain_stored(FILE *out, const struct model_answer *answer)
+{
+    char numbers[96];
+    const struct model_counts *counts = &answer->counts;
+    if (answer->dtype != DTYPE_STORED) {
+        const struct dtype *type = dtype_get(answer->dtype);
+        double bytes = (double)counts->total * type->block_bytes / type->block_elements;
+        if (type->row_bytes > 0 || !(fabs(bytes - answer->weight_bytes) > 0)) {
+            (void)snprintf(numbers, sizeof numbers, "%" PRIu64 " x %u / %u bytes%s", counts->total,
+                           type->block_bytes, type->block_elements,
+                           type->row_bytes > 0 ? " and a scale a row" : "");
+            explain_line(out, "weights", "parameters x bytes of the type", numbers,
+                         answer->weight_bytes, "B");
+            return;
+        }
+    }
+    explain_line(out, "weights", "elements x bytes of the type, of all tensors",
+                 "each tensor by its own type", answer->weight_bytes, "B");
+}
+
 static void explain_memory(FILE *out, const struct model_answer *answer)
 {
     char numbers[96];
     char text[UNITS_TEXT];
     const struct model_counts *counts = &answer->counts;
     (void)fprintf(out, "\nMemory\n");
-    if (answer->dtype == DTYPE_STORED) {
-        (void)snprintf(numbers, sizeof numbers, "each tensor by its own type");
-    } else {
-        const struct dtype *type = dtype_get(answer->dtype);
-        (void)snprintf(numbers, sizeof numbers, "%" PRIu64 " x %u / %u bytes%s", counts->total,
-                       type->block_bytes, type->block_elements,
-                       type->row_bytes > 0 ? " and a scale a row" : "");
+    if (!answer->model->shape_only) {
+        explain_stored(out, answer);
+        (void)fprintf(out, "  %-13s = %s\n", "",
+                      units_format_binary(text, (uint64_t)answer->weight_bytes));
     }
-    explain_line(out, "weights", "parameters x bytes of the type", numbers, answer->weight_bytes,
-                 "B");
-    (void)fprintf(out, "  %-13s = %s\n", "",
-                  units_format_binary(text, (uint64_t)answer->weight_bytes));
     (void)snprintf(numbers, sizeof numbers, "%" PRIu64 " values in %s", counts->kv_values_per_token,
                    dtype_name(answer->request->step.kv_dtype));
     explain_line(out, "cache a token",
@@ -232,12 +246,28 @@ static void explain_memory(FILE *out, const struct model_answer *answer)
                  numbers, answer->kv_bytes_per_token, "B");
 }
 
+// What a file without tensors tells: the shape of its layers and their cache.
+static void explain_shape(FILE *out, const struct model_answer *answer)
+{
+    for (uint32_t i = 0; i < answer->model->block_count; i++) {
+        const struct model_block *block = &answer->model->blocks[i];
+        (void)fprintf(out, "\nA layer (%" PRIu32 " of this kind)\n", block->layers);
+        explain_attention_symbols(out, &block->attention);
+    }
+    (void)fprintf(out, "\nThe file has no tensors: how many parameters there are is not known.\n");
+    explain_memory(out, answer);
+}
+
 void model_explain(FILE *out, const struct model_answer *answer)
 {
     char text[EXPLAIN_NUMBER];
     char one[EXPLAIN_NUMBER];
     double layers = 0;
     explain_symbols(out, answer->model, answer->counts.layers);
+    if (answer->model->shape_only) {
+        explain_shape(out, answer);
+        return;
+    }
     for (uint32_t i = 0; i < answer->model->block_count; i++) {
         const struct model_block *block = &answer->model->blocks[i];
         double layer = explain_block(out, block);

@@ -15,9 +15,10 @@ import models
 ENVIRONMENT = {"ASAN_OPTIONS": "detect_leaks=0", **os.environ}
 
 
-def run(program, path):
-    done = subprocess.run([program, "model", path, "--json"], stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=60, env=ENVIRONMENT)
+def run(program, path, *options):
+    done = subprocess.run([program, "model", path, *(options or ("--json",))],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                          env=ENVIRONMENT)
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 
 
@@ -29,7 +30,29 @@ def wrong_model(program, path, total, values, nbytes):
     found = (document["parameters"]["total"], document["kv_values_per_token"],
              document["weight_bytes"], sum(document["stored_bytes_by_dtype"].values()))
     wanted = (total, values, nbytes, nbytes)
-    return None if found == wanted else "found %s, want %s" % (found, wanted)
+    if found != wanted:
+        return "found %s, want %s" % (found, wanted)
+    return wrong_texts(program, path, "--phase", "decode,prefill,train", "--tokens", "1e9",
+                       "--ridge", "20", "--ubatch", "100")
+
+
+def wrong_texts(program, path, *options):
+    """The table and the hand count of what --json could tell."""
+    for extra in ((), ("--explain",)):
+        code, out, err = run(program, path, "--batch", "1,3", *extra, *options)
+        if code != 0 or not out or b"nan" in out.lower() or b"inf " in out.lower():
+            return "%s: exit %d, %d bytes: %s" % (extra, code, len(out), err.strip()[:200])
+    return None
+
+
+def wrong_vocabulary(program, path):
+    """A file without tensors has a shape and a cache, no parameters and no steps."""
+    code, out, err = run(program, path)
+    document = json.loads(out) if code == 0 else {}
+    if code != 0 or document["parameters"]["total"] is not None or document["steps"] or \
+            document["kv_values_per_token"] != 128:
+        return "exit %d: %s %s" % (code, err.strip(), document.get("parameters"))
+    return wrong_texts(program, path)
 
 
 def wrong_damage(program, path, word):
@@ -50,6 +73,9 @@ def check(program, folder):
     cases.append(("deci", deci, total, values))
     jobs = [(name, model.file.bytes(), wrong_model, (total, values, model.nbytes))
             for name, model, total, values in cases]
+    vocabulary = damage.small(tokens=40)
+    vocabulary.tensors = []
+    jobs.append(("vocabulary", vocabulary.bytes(), wrong_vocabulary, ()))
     jobs += [(name, data, wrong_damage, (word,)) for name, data, word in damage.cases()]
     for name, data, wrong, expected in jobs:
         path = os.path.join(folder, name + ".gguf")
