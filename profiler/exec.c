@@ -90,6 +90,12 @@ static void warn_of_watch(struct exec_result *out)
                     "watching took %.3g of a CPU: more than 1 %%",
                     watch->own_cpu_seconds / seconds);
     }
+    const struct result_counter *reads = &out->whole[METRIC_DRAM_READ_BYTES];
+    if (out->attached && reading_is_present(&reads->value) && reads->scope[0] == 's') {
+        result_warn(&out->run, "background_unknown", "lmroof exec, which counts before it begins",
+                    "memory traffic is that of the whole system: what it moves without this "
+                    "process is not known");
+    }
     if (out->place.placed && out->place.lower_bound) {
         result_warn(&out->run, "phase_unknown", "--window A:B around the decode",
                     "whether the steady stretch is decode alone cannot be told%s: its rate is at "

@@ -161,6 +161,8 @@ static void put_placement(json_t *document, const struct exec_placement *place)
                      (struct derived_from){.bytes = counted, .seconds = ORIGIN_TIMED});
     json_put_derived(out, "flop_per_byte_counted", &place->flop_per_byte_counted,
                      (struct derived_from){.flop = counted, .bytes = counted});
+    json_put_text(out, "flop_metrics_counted",
+                  reading_is_present(&place->flop_per_byte_counted) ? place->flop_metrics : "");
     put_plain(out, "joules_per_token", &place->joules_per_token);
     json_put_derived(out, "roof_fraction", &place->roof_fraction, flop);
     set(out, "roof", roof_json(place));

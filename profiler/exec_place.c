@@ -234,21 +234,27 @@ static struct reading rate(double value, double error_fraction, enum origin orig
     return out;
 }
 
-static struct reading sum_counts(const struct exec_result *out, const enum metric *metrics,
-                                 size_t count)
+// Something that could be counted and failed makes the sum too small: there is none. What the
+// core's counters did not hold is left out, and names says what is in it.
+static struct reading sum_counts(char names[RESULT_TEXT], const struct exec_result *out,
+                                 const enum metric *metrics, size_t count)
 {
     double sum = 0;
-    bool any = false;
+    size_t used = 0;
+    names[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         const struct reading *value = &out->in_window[metrics[i]].value;
         if (reading_is_present(value)) {
+            int length = snprintf(names + used, RESULT_TEXT - used, "%s%s", used > 0 ? " " : "",
+                                  metric_row(metrics[i])->name);
+            used += length > 0 ? (size_t)length : 0;
             sum += value->value;
-            any = true;
-        } else if (value->absence.state != ABSENT_UNSUPPORTED) {
-            return *value; // something that could be counted was not: the sum would be too small
+        } else if (value->absence.state != ABSENT_UNSUPPORTED &&
+                   value->absence.state != ABSENT_NOT_SCHEDULED) {
+            return *value;
         }
     }
-    return any ? reading_plain(sum, ORIGIN_COUNTED) : out->in_window[metrics[0]].value;
+    return used > 0 ? reading_plain(sum, ORIGIN_COUNTED) : out->in_window[metrics[0]].value;
 }
 
 static struct reading divided(const struct reading *value, double by)
@@ -263,9 +269,10 @@ static void place_counts(struct exec_result *out, double seconds)
                                         METRIC_FLOP_BF16};
     static const enum metric energy[] = {METRIC_PACKAGE_JOULES};
     struct exec_placement *place = &out->place;
-    struct reading bytes = sum_counts(out, dram, 2);
-    struct reading flop = sum_counts(out, flops, 4);
-    struct reading joules = sum_counts(out, energy, 1);
+    char unused[RESULT_TEXT];
+    struct reading bytes = sum_counts(unused, out, dram, 2);
+    struct reading flop = sum_counts(place->flop_metrics, out, flops, 4);
+    struct reading joules = sum_counts(unused, out, energy, 1);
     place->bytes_per_s_counted = divided(&bytes, seconds);
     place->joules_per_token = divided(&joules, (double)place->tokens);
     place->flop_per_byte_counted = flop;

@@ -27,6 +27,7 @@ struct exec_placement {
     struct reading bytes_per_s_modelled;
     struct reading bytes_per_s_counted;
     struct reading flop_per_byte_counted;
+    char flop_metrics[RESULT_TEXT]; /**< in it, by blanks; the core's counters may not hold all */
     struct reading joules_per_token;
     char roofs_from[RESULT_TEXT]; /**< "measured afterwards", or a file */
     unsigned roof_threads;

@@ -23,6 +23,8 @@ static const double growth_min_bytes = 1 << 20;
 // Ratio of rates, and distance in standard deviations, of two stretches of different work.
 static const double change_ratio = 1.25;
 static const double change_deviations = 4;
+// Intervals of uneven work that do not end an even stretch.
+enum { HICCUP_MAX = 3 };
 
 const char *phase_name(enum phase_kind kind)
 {
@@ -121,12 +123,17 @@ static void append(struct phases *out, enum phase_kind kind, size_t first, size_
                                              .end_seconds = intervals[last].end_seconds};
 }
 
-// One interval that is not even, between even ones, is a hiccup.
+// A short stretch of uneven work between even ones is a hiccup.
 static void bridge_gaps(enum phase_kind *kinds, size_t count)
 {
-    for (size_t i = 1; i + 1 < count; i++) {
-        if (kinds[i] == PHASE_OTHER && kinds[i - 1] == PHASE_STEADY &&
-            kinds[i + 1] == PHASE_STEADY) {
+    for (size_t first = 1; first < count; first++) {
+        size_t end = first;
+        while (end < count && kinds[end] == PHASE_OTHER) {
+            end++;
+        }
+        bool between =
+            kinds[first - 1] == PHASE_STEADY && end < count && kinds[end] == PHASE_STEADY;
+        for (size_t i = first; between && end - first <= HICCUP_MAX && i < end; i++) {
             kinds[i] = PHASE_STEADY;
         }
     }
