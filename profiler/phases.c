@@ -147,8 +147,8 @@ static void drop_short(enum phase_kind *kinds, size_t count)
         while (end < count && kinds[end] == kinds[first]) {
             end++;
         }
-        for (size_t i = first;
-             kinds[first] == PHASE_STEADY && end - first < PHASE_STEADY_MIN && i < end; i++) {
+        bool is_short = kinds[first] == PHASE_STEADY && end - first < PHASE_STEADY_MIN;
+        for (size_t i = first; is_short && i < end; i++) {
             kinds[i] = PHASE_OTHER;
         }
         first = end;
