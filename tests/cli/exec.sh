@@ -40,7 +40,7 @@ exec="$LMROOF exec"
 ends 0 $exec --quiet -o "$work/sleep.json" -- sleep 1
 [ -s "$work/out" ] || [ -s "$work/err" ] && fail "--quiet is not quiet: $(cat "$work/out" "$work/err")"
 valid "$work/sleep.json"
-is "$work/sleep.json" '1 <= d["seconds"] < 20 and d["complete"] and d["process"]["name"] == "sleep"'
+is "$work/sleep.json" '1 <= d["seconds"] and d["complete"] and d["process"]["name"] == "sleep"'
 is "$work/sleep.json" 'd["totals"]["user_seconds"] + d["totals"]["system_seconds"] < 0.5'
 is "$work/sleep.json" 'len(d["series"]["seconds"]) >= 2 and d["window"] is None'
 is "$work/sleep.json" 'd["process"]["end"]["exit_status"] == 0 and d["process"]["processes"] == 1'
@@ -114,13 +114,12 @@ ends 0 $exec --quiet -o "$work/orphan.json" -- sh -c \
 open(\"$work/burnt\", \"w\")' &)
 until [ -e '$work/burnt' ]; do sleep 0.1; done; sleep 0.5"
 is "$work/orphan.json" '0.4 <= d["totals"]["user_seconds"] + d["totals"]["system_seconds"] < 5'
-begin=$(date +%s)
-ends 4 $exec -o "$work/daemon.json" -- sh -c 'setsid sleep 31 >/dev/null 2>&1 & exit 4'
-[ $(($(date +%s) - begin)) -lt 20 ] || fail "waited for a daemon"
+ends 4 $exec -o "$work/daemon.json" -- sh -c 'setsid sleep 6000 >/dev/null 2>&1 & exit 4'
 is "$work/daemon.json" 'd["process"]["left_running"] == 1 and [w["code"] for w in d["warnings"]] == ["left_running"]'
 grep -q "still run" "$work/err" || fail "nothing said of the daemon: $(cat "$work/err")"
-pkill_daemon=$(ps -eo pid=,args= | sed -n 's/^ *\([0-9]*\) sleep 31$/\1/p')
-[ -z "$pkill_daemon" ] || kill $pkill_daemon
+daemon=$(ps -eo pid=,args= | sed -n 's/^ *\([0-9]*\) sleep 6000$/\1/p')
+[ -n "$daemon" ] || fail "waited for a daemon, or ended it"
+[ -z "$daemon" ] || kill $daemon
 # Threads that begin and end.
 ends 0 $exec --quiet -o "$work/threads.json" -- python3 -c 'import threading, time
 for _ in range(3):
@@ -186,7 +185,7 @@ mv "$work/out" "$work/attach.json"
 is "$work/attach.json" 'd["mode"] == "attach" and d["complete"] and d["process"]["processes"] == 2'
 is "$work/attach.json" '0.4 <= d["totals"]["user_seconds"] + d["totals"]["system_seconds"] < 5'
 is "$work/attach.json" 'd["process"]["end"]["how"] == "exited" and d["process"]["end"]["exit_status"] is None'
-sleep 30 &
+sleep 6000 &
 pid=$!
 ends 0 $attach --pid "$pid" --duration 0.5
 grep -q "still runs" "$work/out" || fail "attach --duration: $(cat "$work/out")"
