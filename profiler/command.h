@@ -10,12 +10,21 @@
 #include <signal.h>
 #include <stdio.h>
 
+/** How signals stood before main changed them: what a command that is started inherits. */
+struct command_signals {
+    struct sigaction interrupt;
+    struct sigaction terminate;
+    struct sigaction pipe;
+    sigset_t mask;
+};
+
 /** What main gives a command: where to write, and the signal to watch. */
 struct command_context {
     FILE *out;                           /**< results */
     FILE *err;                           /**< everything else */
     const volatile sig_atomic_t *signal; /**< number of the signal received, or 0 */
-    int argc;                            /**< the program's own, for the document's argv */
+    const struct command_signals *inherited;
+    int argc; /**< the program's own, for the document's argv */
     char **argv;
     const struct command *const *commands; /**< all, ended by NULL */
 };

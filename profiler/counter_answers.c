@@ -66,6 +66,35 @@ const char *counter_session_note(const struct counter_session *session, enum met
     return "";
 }
 
+static size_t events_of(struct counter_event *out, size_t max, const struct counter_set *set,
+                        bool skip_guard, enum metric metric)
+{
+    size_t count = 0;
+    for (size_t i = set->guarded && skip_guard ? 1 : 0; i < set->count && count < max; i++) {
+        if (set->events[i].row->metric == metric) {
+            out[count++] = set->events[i];
+        }
+    }
+    return count;
+}
+
+size_t counter_session_events(struct counter_event *out, size_t max,
+                              const struct counter_session *session, enum metric metric)
+{
+    const struct counter_plan *plan = &session->plan;
+    size_t count = 0;
+    if (plan->metrics[metric].fault != FAULT_NONE) {
+        return 0;
+    }
+    for (size_t i = 0; i < plan->thread_count; i++) {
+        count += events_of(out + count, max - count, &plan->thread_sets[i], i > 0, metric);
+    }
+    for (size_t i = 0; i < plan->system_count; i++) {
+        count += events_of(out + count, max - count, &plan->system_sets[i], false, metric);
+    }
+    return count;
+}
+
 // Names of a metric's rows at the rank in use, each with its PMU and weight.
 static void list_events(char *out, size_t size, const struct event_table *table, enum metric metric,
                         unsigned rank)

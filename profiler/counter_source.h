@@ -26,6 +26,8 @@ struct counter_event {
     double weight;       /**< units of the row's metric per count, all scales applied */
     unsigned width_bits; /**< after which the count wraps; 0: the kernel extends it */
     int cpu;             /**< -1: the thread that opens it; else everything on this CPU's box */
+    int task;            /**< > 0: instead, that thread and what it creates; perf source alone */
+    bool on_exec;        /**< of a task: counting begins when it executes a program */
 };
 
 /** Counts of a group. Values grow from the opening of the group, or from the last start where the
@@ -43,7 +45,8 @@ struct counter_source {
      *  detail (COUNTER_DETAIL bytes) says why it failed. */
     enum counter_fault (*open_source)(void **out, const char *configuration, char *detail);
     void (*close_source)(void *source);
-    /** Opens count events as one set of the calling thread (cpu -1), or count system events.
+    /** Opens count events as one set of the calling thread (cpu -1), or count system events, or
+     *  count events of one task, each of its own; these two may be read while they count.
      *  *refused is the index of the event that failed. Nothing counts before start(). */
     enum counter_fault (*open)(void **out, void *source, const struct counter_event *events,
                                size_t count, size_t *refused, char *detail);

@@ -8,6 +8,7 @@
 #include "machines/machine.h"
 #include "profiler/certificate.h"
 #include "profiler/counter_advice.h"
+#include "profiler/counter_source.h"
 #include "profiler/event_table.h"
 #include "profiler/results.h"
 #include "profiler/team.h"
@@ -90,6 +91,10 @@ const struct certificate_entry *counter_session_certificate(size_t *count,
 
 /** What the events in use for a metric leave out or add, as their table says; "" for nothing. */
 const char *counter_session_note(const struct counter_session *session, enum metric metric);
+
+/** The events in use for a metric, at most max of them; 0 if it cannot be counted. */
+size_t counter_session_events(struct counter_event *out, size_t max,
+                              const struct counter_session *session, enum metric metric);
 
 /** Where the program stands: rights, sandbox, PMUs. */
 const struct counter_surroundings *

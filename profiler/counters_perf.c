@@ -12,7 +12,7 @@
 
 struct perf_group {
     size_t count;
-    bool system;                 /**< every event is its own leader */
+    bool apart;                  /**< system or of a task: every event is its own leader */
     int fds[COUNTER_EVENTS_MAX]; /**< fds[0] leads a thread's set */
 };
 
@@ -32,20 +32,23 @@ static void close_source(void *source)
 static int open_event(const struct counter_event *event, int leader)
 {
     bool system = event->cpu >= 0;
+    bool task = event->task > 0;
     struct perf_event_attr attr = {
         .size = sizeof attr,
         .type = event->type,
         .config = event->config,
         .config1 = event->config1,
         .disabled = leader < 0,
+        .inherit = task,
+        .enable_on_exec = task && event->on_exec,
         // An uncore box cannot tell modes apart and refuses the question.
         .exclude_kernel = !system,
         .exclude_hv = !system,
         .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-                       (system ? 0U : (unsigned)PERF_FORMAT_GROUP),
+                       (system || task ? 0U : (unsigned)PERF_FORMAT_GROUP),
     };
-    return (int)syscall(SYS_perf_event_open, &attr, system ? -1 : 0, event->cpu, leader,
-                        PERF_FLAG_FD_CLOEXEC);
+    int pid = system ? -1 : event->task;
+    return (int)syscall(SYS_perf_event_open, &attr, pid, event->cpu, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
 static void close_group(void *handle)
@@ -70,12 +73,12 @@ static enum counter_fault open_group(void **out, void *source, const struct coun
     if (group == NULL) {
         return FAULT_RESOURCES;
     }
-    group->system = events[0].cpu >= 0;
+    group->apart = events[0].cpu >= 0 || events[0].task > 0;
     for (size_t i = 0; i < count; i++) {
         int fd = -1;
         int error = EOPNOTSUPP;
         if (events[i].type != EVENT_TYPE_NONE) {
-            fd = open_event(&events[i], group->system || i == 0 ? -1 : group->fds[0]);
+            fd = open_event(&events[i], group->apart || i == 0 ? -1 : group->fds[0]);
             error = errno;
         }
         if (fd < 0) {
@@ -92,7 +95,7 @@ static enum counter_fault open_group(void **out, void *source, const struct coun
 
 static enum counter_fault control(const struct perf_group *group, unsigned long request)
 {
-    if (!group->system) {
+    if (!group->apart) {
         return ioctl(group->fds[0], request, 0) == 0 ? FAULT_NONE : FAULT_READ;
     }
     enum counter_fault fault = FAULT_NONE;
@@ -134,7 +137,7 @@ static enum counter_fault read_set(struct counter_values *out, const struct perf
 static enum counter_fault read_group(struct counter_values *out, void *handle)
 {
     const struct perf_group *group = handle;
-    if (!group->system) {
+    if (!group->apart) {
         return read_set(out, group);
     }
     for (size_t i = 0; i < group->count; i++) {

@@ -23,13 +23,15 @@ static void on_signal(int number)
     signal_seen = number;
 }
 
-static void catch_signals(void)
+static void catch_signals(struct command_signals *before)
 {
     struct sigaction action = {.sa_handler = on_signal};
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigprocmask(SIG_SETMASK, NULL, &before->mask);
+    (void)sigaction(SIGINT, &action, &before->interrupt);
+    (void)sigaction(SIGTERM, &action, &before->terminate);
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    (void)sigaction(SIGPIPE, &ignore, NULL); // a closed stdout is a write error: exit 1, message
+    (void)sigaction(SIGPIPE, &ignore,
+                    &before->pipe); // a closed stdout is a write error: exit 1, message
 }
 
 // A file opened later must not take the number of a standard one that the caller closed: messages
@@ -122,10 +124,12 @@ static struct status dispatch(int *exit_code, const struct command_context *cont
 
 int main(int argc, char **argv)
 {
-    catch_signals();
+    struct command_signals before;
+    catch_signals(&before);
     const struct command_context context = {.out = stdout,
                                             .err = stderr,
                                             .signal = &signal_seen,
+                                            .inherited = &before,
                                             .argc = argc,
                                             .argv = argv,
                                             .commands = commands};

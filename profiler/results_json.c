@@ -175,8 +175,8 @@ static const struct field run_fields[] = {
          result_crossover_fields),
     {.key = NULL}};
 
-static json_t *measured_document(const char *kind, const struct result_run *run,
-                                 const struct command_context *context)
+json_t *measured_document(const char *kind, const struct result_run *run,
+                          const struct command_context *context)
 {
     json_t *document = document_new(kind, context);
     if (document != NULL) {

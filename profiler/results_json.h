@@ -13,6 +13,11 @@
  *  and `run` under "machine". */
 void machine_to_json(json_t *out, const struct result_machine *machine);
 
+/** A document of that kind with what every measured one holds: envelope, complete, host,
+ *  conditions, warnings. NULL if memory is short. */
+json_t *measured_document(const char *kind, const struct result_run *run,
+                          const struct command_context *context);
+
 /** The whole run document; started_at is the run's own if it has one. NULL if memory is short. */
 json_t *run_document(const struct result_run *run, const struct command_context *context);
 

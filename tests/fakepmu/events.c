@@ -21,6 +21,8 @@ struct event {
     int member_count;
     struct perf_event_attr attr;
     bool system;
+    pid_t task;       /**< of a foreign process: counts on while it is read; 0: none */
+    bool awaits_exec; /**< of a task: nothing counts before it executes another program */
     int thread_index;
     uint64_t value, enabled_ns, running_ns;
     uint64_t began_ns, began_work;
@@ -28,7 +30,9 @@ struct event {
 
 static struct event events[FDS_MAX];
 static unsigned open_events;
-static uint64_t work_done; /**< intervals of threads' sets so far */
+static uint64_t work_done;     /**< intervals of threads' sets so far */
+static bool tasks_known;       /**< an event of a foreign process was opened */
+static uint64_t task_begin_ns; /**< when the first of them began to count; 0: not yet */
 static pid_t threads[THREADS_MAX];
 static int thread_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -138,8 +142,12 @@ static int add(const struct perf_event_attr *attr, pid_t pid, int group, int ind
                             .on = !attr->disabled,
                             .leader = group < 0 ? fd : group,
                             .attr = *attr,
-                            .system = pid < 0,
+                            .system = pid<0, .task = pid> 0 && attr->inherit ? pid : 0,
+                            .awaits_exec = attr->enable_on_exec,
                             .thread_index = index};
+    event->on = event->on || event->awaits_exec;
+    event->began_ns = now_ns();
+    tasks_known = tasks_known || event->task != 0;
     double start = 0;
     if (find(&start, FAKE_FROM, event)) {
         event->value = (uint64_t)start;
@@ -220,6 +228,43 @@ static void end(struct event *event)
     wrap(event);
 }
 
+// True until the task runs another program than this one. One that is gone did.
+static bool still_waits(const struct event *event)
+{
+    char path[64], own[4096] = "", its[4096] = "";
+    (void)snprintf(path, sizeof path, "/proc/%d/exe", event->task);
+    return readlink("/proc/self/exe", own, sizeof own - 1) > 0 &&
+           readlink(path, its, sizeof its - 1) > 0 && strcmp(own, its) == 0;
+}
+
+// Time since the last reading of an event that goes on counting.
+static void flow(struct event *event)
+{
+    uint64_t now = now_ns();
+    if (event->awaits_exec && still_waits(event)) {
+        event->began_ns = now;
+        return;
+    }
+    event->awaits_exec = false;
+    if (event->task != 0 && task_begin_ns == 0) {
+        task_begin_ns = event->began_ns;
+    }
+    double fraction = running_fraction(&events[event->leader]), value = 0;
+    uint64_t elapsed = now - event->began_ns;
+    uint64_t worked = task_begin_ns == 0                ? 0
+                      : task_begin_ns > event->began_ns ? now - task_begin_ns
+                                                        : elapsed;
+    event->enabled_ns += elapsed;
+    event->running_ns += (uint64_t)((double)elapsed * fraction);
+    if (event->system && find(&value, FAKE_WORK, event)) {
+        event->value += (uint64_t)(value * fraction * (double)worked / INTERVAL_NS);
+    } else if (find(&value, FAKE_RATE, event)) {
+        event->value += (uint64_t)(value * fraction * (double)elapsed);
+    }
+    event->began_ns = now;
+    wrap(event);
+}
+
 static void enable(struct event *event)
 {
     if (event->leader != (int)(event - events)) {
@@ -240,6 +285,10 @@ static void enable(struct event *event)
 static void settle(struct event *event)
 {
     struct event *leader = &events[event->leader];
+    if (leader->on && (leader->task != 0 || (leader->system && tasks_known))) {
+        flow(event);
+        return;
+    }
     if (!leader->on || leader->settled) {
         return;
     }

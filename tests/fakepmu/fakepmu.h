@@ -12,6 +12,8 @@
  *      RULE  step N      N more each time the event is enabled and disabled again
  *            work N      N more for every thread's set that ran while the event was enabled
  *            rate R      R more per nanosecond enabled
+ *            of a foreign process (and of the system once there is one): rate R, and work N for
+ *            every millisecond since it began
  *            back N      N fewer each time: a count that goes backwards
  *            from N      the count begins at N
  *            wrap B      the count wraps after B bits
