@@ -15,6 +15,9 @@ _lmroof() {
     fi
     case $before in
     -m | --model) words=$("$program" model --list | sed -n '/^Families/q; s/^  //p') ;;
+    --machine)
+        words=$("$program" predict --list | sed -n 's/^  \([^ ]*\) .*/\1/p')
+        ;;
     --phase) words='decode prefill' ;;
     --smt) words='on off' ;;
     --pages) words='small huge' ;;
@@ -33,7 +36,7 @@ _lmroof() {
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-    [[ $before == -m || $before == --model ]] &&
+    [[ $before == -m || $before == --model || $before == --machine ]] &&
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
     return 0
 }
