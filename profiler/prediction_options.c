@@ -29,7 +29,6 @@ static const struct argp_option options[] = {
     {"price", KEY_PRICE, "NAME=VALUE", 0,
      "price of machine NAME per hour, any currency; repeatable (none)", 4},
     {"json", KEY_JSON, NULL, 0, "one JSON document on standard output", 5},
-    {"output", 'o', "FILE", 0, "the JSON document into FILE", 5},
     {"quiet", KEY_QUIET, NULL, 0, "no warnings on standard error", 5},
     {0}};
 
@@ -79,9 +78,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'm':
         out->model = text;
-        return 0;
-    case 'o':
-        out->output = text;
         return 0;
     case KEY_LIST:
         out->list = true;

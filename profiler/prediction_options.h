@@ -18,7 +18,7 @@ struct prediction_options {
     const char *prices[PREDICTION_MACHINES_MAX]; /**< NAME=VALUE */
 };
 
-/** Everything but MACHINE arguments; to be the child of a command's argp with the same input. */
+/** Everything but MACHINE arguments and -o; to be the child of a command's argp with the same input. */
 extern const struct argp prediction_argp;
 
 /** Fills what the user left open: batch 1, context 512, prompt 512, the model's type, f16 cache. */

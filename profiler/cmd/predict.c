@@ -11,12 +11,17 @@ enum { KEY_MACHINE = 256 };
 static const struct argp_option options[] = {
     {"machine", KEY_MACHINE, "FILE|NAME", 0,
      "profile of 'lmroof probe -o', or a name of --list; repeatable, or as arguments", 1},
+    {"output", 'o', "FILE", 0, "the JSON document into FILE", 5},
     {0}};
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     if (key == ARGP_KEY_INIT) {
         state->child_inputs[0] = state->input;
+        return 0;
+    }
+    if (key == 'o') {
+        ((struct prediction_options *)state->input)->output = text;
         return 0;
     }
     if (key != KEY_MACHINE && key != ARGP_KEY_ARG) {
