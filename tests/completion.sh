@@ -28,6 +28,7 @@ completes 'decode' run --phase d
 completes 'decode' run --phase = d
 completes 'epyc-9654 epyc-9754' predict --machine epyc
 completes 'bf16' predict --dtype b
+completes 'llama-bench llama-batched-bench' place --from l
 completes 'huge' run --pages h
 completes 'bf16' run --dtype b
 completes 'int8 f64' probe --dtype ''
