@@ -15,6 +15,10 @@ _lmroof() {
     fi
     case $before in
     -m | --model) words=$("$program" model --list | sed -n '/^Families/q; s/^  //p') ;;
+    --from) words='llama-bench llama-batched-bench vllm' ;;
+    --machine)
+        words=$("$program" predict --list | sed -n 's/^  \([^ ]*\) .*/\1/p')
+        ;;
     --phase) words='decode prefill' ;;
     --smt) words='on off' ;;
     --pages) words='small huge' ;;
@@ -33,7 +37,7 @@ _lmroof() {
         ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
-    [[ $before == -m || $before == --model ]] &&
+    [[ $before == -m || $before == --model || $before == --machine ]] &&
         mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
     return 0
 }

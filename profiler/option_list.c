@@ -82,3 +82,20 @@ struct status option_words(const char *option, const char *text,
         at += length + 1;
     }
 }
+
+struct status option_dtype(enum dtype_id *out, const char *option, const char *text)
+{
+    *out = dtype_find(text);
+    if (*out < DTYPE_COUNT && dtype_get(*out)->use == DTYPE_WEIGHTS) {
+        return status_ok();
+    }
+    char accepted[256] = "";
+    for (int id = 0; id < DTYPE_COUNT; id++) {
+        size_t used = strlen(accepted);
+        if (dtype_get((enum dtype_id)id)->use == DTYPE_WEIGHTS) {
+            (void)snprintf(accepted + used, sizeof accepted - used, " %s",
+                           dtype_name((enum dtype_id)id));
+        }
+    }
+    return status_error(STATUS_INVALID, "%s '%.20s': accepted%s", option, text, accepted);
+}

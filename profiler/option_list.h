@@ -3,6 +3,7 @@
 
 /** Values of options: numbers and comma-separated lists, checked to the last character. */
 
+#include "roofline/dtype.h"
 #include "roofline/status.h"
 
 #include <stddef.h>
@@ -32,5 +33,8 @@ CHECKED struct status option_positive(double *out, const char *option, const cha
 CHECKED struct status option_words(const char *option, const char *text,
                                    struct status (*one)(void *context, const char *word),
                                    void *context);
+
+/** Parses the name of a type that weights and caches may have. Errors: INVALID listing them. */
+CHECKED struct status option_dtype(enum dtype_id *out, const char *option, const char *text);
 
 #endif

@@ -26,6 +26,9 @@ completes '--output' report --o
 completes 'llama-2-7b llama-3-8b llama-3.2-1b' model -m llama
 completes 'decode' run --phase d
 completes 'decode' run --phase = d
+completes 'epyc-9654 epyc-9754' predict --machine epyc
+completes 'bf16' predict --dtype b
+completes 'llama-bench llama-batched-bench' place --from l
 completes 'huge' run --pages h
 completes 'bf16' run --dtype b
 completes 'int8 f64' probe --dtype ''

@@ -74,23 +74,6 @@ static struct status set_phase(void *context, const char *word)
                               word);
 }
 
-static struct status set_dtype(enum dtype_id *out, const char *option, const char *text)
-{
-    *out = dtype_find(text);
-    if (*out < DTYPE_COUNT && dtype_get(*out)->use == DTYPE_WEIGHTS) {
-        return status_ok();
-    }
-    char accepted[256] = "";
-    for (int id = 0; id < DTYPE_COUNT; id++) {
-        size_t used = strlen(accepted);
-        if (dtype_get((enum dtype_id)id)->use == DTYPE_WEIGHTS) {
-            (void)snprintf(accepted + used, sizeof accepted - used, " %s",
-                           dtype_name((enum dtype_id)id));
-        }
-    }
-    return status_error(STATUS_INVALID, "%s '%.20s': accepted%s", option, text, accepted);
-}
-
 static struct status set_mla(enum step_mla *out, const char *text)
 {
     *out = strcmp(text, "naive") == 0 ? STEP_MLA_NAIVE : STEP_MLA_ABSORBED;
@@ -132,9 +115,9 @@ static struct status set_step_option(bool *known, struct model_request *request,
     case KEY_UBATCH:
         return option_count(&request->step.ubatch, "--ubatch", text, 1, SIZE_MAX_OPTION);
     case KEY_DTYPE:
-        return set_dtype(&request->step.dtype, "--dtype", text);
+        return option_dtype(&request->step.dtype, "--dtype", text);
     case KEY_KV_DTYPE:
-        return set_dtype(&request->step.kv_dtype, "--kv-dtype", text);
+        return option_dtype(&request->step.kv_dtype, "--kv-dtype", text);
     case KEY_MLA:
         return set_mla(&request->step.mla, text);
     case KEY_RIDGE:

@@ -1,0 +1,82 @@
+#include "profiler/comparison_text.h"
+
+#include "roofline/units.h"
+
+#include <math.h>
+
+static void print_marks(FILE *out, unsigned marks)
+{
+    for (unsigned mark = 1; mark <= COMPARISON_UNSTEADY; mark <<= 1) {
+        if ((marks & mark) != 0) {
+            (void)fprintf(out, " !%s", comparison_mark_name((enum comparison_mark)mark));
+        }
+    }
+}
+
+static void print_entry(FILE *out, const struct comparison *comparison,
+                        const struct comparison_row *row, size_t index)
+{
+    const struct comparison_entry *entry = &row->entries[index];
+    const struct machine_source *source = &comparison->machines[index];
+    if (entry->reading == NULL) {
+        (void)fprintf(out, "  %-25.25s %12s\n", source->label, "-");
+        return;
+    }
+    char value[UNITS_TEXT];
+    char low[UNITS_TEXT] = "";
+    char high[UNITS_TEXT] = "";
+    const char *unit = comparison_unit_name(row->unit);
+    units_format_decimal(value, entry->reading->value, unit);
+    units_format_short(low, entry->reading->ci95_low, "");
+    units_format_short(high, entry->reading->ci95_high, "");
+    (void)fprintf(out, "  %-24.24s%c %12s", source->label, source->is_datasheet ? '*' : ' ', value);
+    if (isfinite(entry->reading->ci95_low) && row->unit != COMPARISON_SECONDS) {
+        (void)fprintf(out, "  %8s ..%8s", low, high);
+    } else {
+        (void)fprintf(out, "  %18s", "");
+    }
+    if (isfinite(entry->ratio)) {
+        (void)fprintf(out, " %7.3gx", entry->ratio);
+    } else {
+        (void)fprintf(out, " %8s", "-");
+    }
+    if (index > 0 && entry->intervals_known) {
+        (void)fprintf(out, "  %s", entry->differs ? "differs" : "the same");
+    }
+    print_marks(out, entry->marks);
+    (void)fprintf(out, "\n");
+}
+
+static void print_machines(FILE *out, const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->machine_count; i++) {
+        const struct machine_source *source = &comparison->machines[i];
+        const struct comparison_conditions *at = &comparison->conditions[i];
+        const char *title = machine_source_fact(source, "name");
+        char pages[UNITS_TEXT] = "";
+        if (at->page_bytes > 0) {
+            units_format_binary(pages, at->page_bytes);
+        }
+        (void)fprintf(out, "  %-24.24s%c %s, %u threads%s%s%s\n", source->label,
+                      source->is_datasheet ? '*' : ' ', title == NULL ? "" : title, at->threads,
+                      pages[0] == '\0' ? "" : ", pages of ", pages,
+                      at->unsteady ? ", unsteady" : "");
+    }
+}
+
+void comparison_print(FILE *out, const struct comparison *comparison)
+{
+    (void)fprintf(out, "machines\n");
+    print_machines(out, comparison);
+    for (size_t r = 0; r < comparison->row_count; r++) {
+        (void)fprintf(out, "\n%s\n", comparison->rows[r].name);
+        for (size_t i = 0; i < comparison->machine_count; i++) {
+            print_entry(out, comparison, &comparison->rows[r], i);
+        }
+    }
+    (void)fprintf(out, "\nratios are to the first machine; differs: the 95 %% intervals lie apart; "
+                       "* data sheet\n");
+    for (size_t i = 0; i < comparison->unlike_count; i++) {
+        (void)fprintf(out, "unlike: %s\n", comparison->unlike[i].text);
+    }
+}

@@ -1,0 +1,109 @@
+#include "profiler/machine_rates.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool counts(const struct result_compute *roof)
+{
+    return reading_is_present(&roof->flop_per_s) && roof->flop_per_s.value > 0 &&
+           (roof->verified || roof->flop_per_s.origin == ORIGIN_DATASHEET);
+}
+
+const struct result_bandwidth *machine_read_roof(const struct result_machine *machine)
+{
+    const struct result_bandwidth *best = NULL;
+    for (size_t i = 0; i < machine->bandwidth_count; i++) {
+        const struct result_bandwidth *roof = &machine->bandwidth[i];
+        if (strcmp(roof->level, "DRAM") == 0 && strcmp(roof->kernel, "load") == 0 &&
+            reading_is_present(&roof->bytes_per_s) && roof->bytes_per_s.value > 0 &&
+            (best == NULL || roof->bytes_per_s.value > best->bytes_per_s.value)) {
+            best = roof;
+        }
+    }
+    return best;
+}
+
+static const struct result_compute *faster(const struct result_compute *a,
+                                           const struct result_compute *b)
+{
+    return a == NULL || (b != NULL && b->flop_per_s.value > a->flop_per_s.value) ? b : a;
+}
+
+const struct result_compute *machine_compute_roof(const struct result_machine *machine,
+                                                  const char *kind, const char *dtype)
+{
+    const struct result_compute *best = NULL;
+    for (size_t i = 0; i < machine->compute_count; i++) {
+        const struct result_compute *roof = &machine->compute[i];
+        if (strcmp(roof->kind, kind) == 0 && strcmp(roof->dtype, dtype) == 0 && counts(roof)) {
+            best = faster(best, roof);
+        }
+    }
+    return best;
+}
+
+static bool is_block_format(enum dtype_id weights)
+{
+    return weights >= DTYPE_COUNT || dtype_get(weights)->kind == DTYPE_INT;
+}
+
+const struct result_compute *machine_peak(const struct result_machine *machine,
+                                          enum dtype_id weights)
+{
+    if (weights == DTYPE_F64) {
+        return machine_compute_roof(machine, "fma", "f64");
+    }
+    const bool block = is_block_format(weights);
+    const struct {
+        const char *dtype;
+        bool lossless;
+    } ways[] = {{"f32", true},
+                {"f16", block || weights == DTYPE_F16},
+                {"bf16", block || weights == DTYPE_BF16},
+                {"int8", block}};
+    const struct result_compute *best =
+        machine_compute_roof(machine, "kernel", dtype_name(weights));
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (ways[i].lossless) {
+            best = faster(best, machine_compute_roof(machine, "fma", ways[i].dtype));
+            best = faster(best, machine_compute_roof(machine, "gemm", ways[i].dtype));
+        }
+    }
+    return best;
+}
+
+static double end_of(const struct reading *reading, enum rate_end end)
+{
+    double edge = end == RATE_LOW ? reading->ci95_low : reading->ci95_high;
+    return end == RATE_VALUE || !isfinite(edge) || !(edge > 0) ? reading->value : edge;
+}
+
+static double rate_of(const struct result_compute *roof, enum rate_end end)
+{
+    return roof == NULL ? 0 : end_of(&roof->flop_per_s, end);
+}
+
+struct estimate_rates machine_bound_rates(const struct result_machine *machine,
+                                          enum dtype_id weights, enum rate_end end)
+{
+    const struct result_bandwidth *read = machine_read_roof(machine);
+    return (struct estimate_rates){
+        .flop_per_s = rate_of(machine_peak(machine, weights), end),
+        .bytes_per_s = read == NULL ? 0 : end_of(&read->bytes_per_s, end),
+    };
+}
+
+struct estimate_rates machine_estimate_rates(const struct result_machine *machine,
+                                             enum dtype_id weights, enum rate_end end)
+{
+    struct estimate_rates rates = machine_bound_rates(machine, weights, end);
+    const char *dtype = dtype_name(weights);
+    const struct result_compute *kernel = faster(machine_compute_roof(machine, "kernel", dtype),
+                                                 machine_compute_roof(machine, "gemm", dtype));
+    if (kernel != NULL) {
+        rates.flop_per_s = rate_of(kernel, end);
+    }
+    rates.operator_flop_per_s[MODEL_OP_ATTENTION] =
+        rate_of(machine_compute_roof(machine, "fma", "f32"), end);
+    return rates;
+}

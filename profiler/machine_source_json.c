@@ -1,0 +1,120 @@
+#include "profiler/json_text.h"
+#include "profiler/machine_source.h"
+#include "profiler/results_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PROFILE_BYTES_MAX ((size_t)256 << 20)
+
+static struct status read_file(char **text, size_t *size, const char *path)
+{
+    struct stat info;
+    FILE *file = fopen(path, "re");
+    if (file == NULL || fstat(fileno(file), &info) != 0) {
+        int error = errno;
+        if (file != NULL) {
+            (void)fclose(file);
+        }
+        return status_error(STATUS_INVALID, "%s: cannot open: %s", path, strerror(error));
+    }
+    struct status status = status_ok();
+    size_t most = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
+    if (!S_ISREG(info.st_mode) || most > PROFILE_BYTES_MAX) {
+        status =
+            status_error(STATUS_INVALID, "%s: found %s, accepted a regular file of at most 256 MiB",
+                         path, S_ISREG(info.st_mode) ? "a larger file" : "no regular file");
+    } else if ((*text = malloc(most + 1)) == NULL) {
+        status = status_error(STATUS_SYSTEM, "no memory to read %s", path);
+    } else {
+        *size = fread(*text, 1, most, file);
+        (*text)[*size] = '\0';
+    }
+    (void)fclose(file);
+    return status;
+}
+
+static void take_label(struct machine_source *out, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL || slash[1] == '\0' ? path : slash + 1;
+    (void)snprintf(out->label, sizeof out->label, "%s", name);
+    for (char *c = out->label; *c != '\0'; c++) {
+        *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
+    }
+}
+
+static struct status use_sheet(struct machine_source *out)
+{
+    out->is_datasheet = true;
+    return datasheet_profile(&out->run, &out->sheet);
+}
+
+// The schema's word decides; what is no JSON at all is reported by the reader of profiles. Samples
+// are not needed here, and dropping them halves the work on a profile.
+static struct status parse(struct machine_source *out, char *text, size_t size, const char *path)
+{
+    char *copy = malloc(size + 1);
+    if (copy == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory to read %s", path);
+    }
+    memcpy(copy, text, size + 1);
+    size_t compact = json_text_compact(copy, size, true);
+    struct status status;
+    static const char sheet[] = "\"schema\":\"lmroof.datasheet/1\"";
+    if (memmem(copy, compact, sheet, sizeof sheet - 1) != NULL) {
+        status = datasheet_parse(&out->sheet, text, size, path);
+        status = status_is_ok(status) ? use_sheet(out) : status;
+    } else {
+        status = run_parse(&out->run, copy, compact, path);
+        if (status.code == STATUS_INVALID) { // lines and columns are to be those of the file
+            result_run_free(&out->run);
+            status = run_parse(&out->run, text, size, path);
+        }
+    }
+    free(copy);
+    return status;
+}
+
+struct status machine_source_load(struct machine_source *out, const char *word)
+{
+    struct stat info;
+    if (word[0] == '\0' || stat(word, &info) != 0) {
+        TRY(datasheet_find(&out->sheet, word));
+        (void)snprintf(out->label, sizeof out->label, "%s", out->sheet.name);
+        return use_sheet(out);
+    }
+    char *text = NULL;
+    size_t size = 0;
+    take_label(out, word);
+    struct status status = read_file(&text, &size, word);
+    if (status_is_ok(status)) {
+        status = parse(out, text, size, word);
+    }
+    free(text);
+    return status;
+}
+
+void machine_source_free(struct machine_source *source)
+{
+    result_run_free(&source->run);
+}
+
+static const char *find_fact(const struct result_fact *facts, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(facts[i].name, name) == 0) {
+            return facts[i].text;
+        }
+    }
+    return NULL;
+}
+
+const char *machine_source_fact(const struct machine_source *source, const char *name)
+{
+    const char *text = find_fact(source->run.conditions, source->run.condition_count, name);
+    return text != NULL ? text : find_fact(source->run.host, source->run.host_count, name);
+}

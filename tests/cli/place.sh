@@ -1,0 +1,115 @@
+#!/bin/sh
+# lmroof place: every format of every tool, findings, documents, messages and exit codes.
+set -u
+failed=0
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+machine="$TESTS/documents/machine.json"
+samples="$TESTS/place"
+
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+# refuses WORDS ARG...: exit 2, nothing on stdout, one line on stderr that holds WORDS.
+refuses() {
+    words=$1
+    shift
+    "$LMROOF" place "$@" >"$work/out" 2>"$work/err"
+    code=$?
+    [ "$code" -eq 2 ] || fail "place $*: exit $code, wanted 2"
+    [ -s "$work/out" ] && fail "place $*: wrote to stdout"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "place $*: not one line: $(cat "$work/err")"
+    grep -qF -- "$words" "$work/err" || fail "place $*: no '$words' in: $(cat "$work/err")"
+}
+bench="$samples/llama-bench.json"
+refuses 'no --from' "$bench"
+refuses 'no file' --from llama-bench
+refuses 'accepted llama-bench' --from ollama "$bench"
+refuses 'two files' --from llama-bench "$bench" "$bench"
+refuses '-m MODEL' --from vllm "$samples/vllm-serve.json"
+refuses 'cannot open' --from llama-bench "$work/none.json"
+refuses 'no-such' --from llama-bench "$bench" --machine no-such
+refuses 'no-model' --from llama-bench "$bench" -m no-model
+refuses '--threads' --from llama-bench "$bench" --threads 0
+refuses 'fancy' --from llama-bench "$bench" --dtype fancy
+refuses 'missing' --from llama-bench "$bench" -o "$work/missing/x.json"
+refuses '--batch N' --from vllm "$samples/vllm-latency.json" -m gpt2
+refuses '--generated' --from vllm "$samples/vllm-throughput.json" -m gpt2 --batch 4
+refuses "found no 'avg_latency'" --from vllm "$bench" -m gpt2
+refuses "found no 'n_prompt" --from llama-bench "$samples/vllm-latency.json"
+head -c 300 "$bench" >"$work/cut.json"
+refuses 'not JSON' --from llama-bench "$work/cut.json"
+sed 's/"avg_ts": [0-9.]*/"avg_ts": "fast"/' "$bench" >"$work/word.json"
+refuses "'avg_ts': found 'fast'" --from llama-bench "$work/word.json"
+sed 's/"n_prompt": 512/"n_prompt": 1e30/' "$bench" >"$work/huge.json"
+refuses 'n_prompt' --from llama-bench "$work/huge.json"
+sed 's/"avg_ts": [0-9.]*/"avg_ts": 0/' "$bench" >"$work/zero.json"
+refuses 'more than 0' --from llama-bench "$work/zero.json"
+head -c 5000 /dev/urandom >"$work/noise"
+refuses 'noise' --from llama-bench "$work/noise"
+: >"$work/empty"
+refuses 'empty' --from llama-bench "$work/empty"
+
+# The same measurements in four formats give the same rates and the same causes.
+for format in json jsonl csv md; do
+    "$LMROOF" place --from llama-bench "$samples/llama-bench.$format" -m llama-3.2-1b \
+        --machine "$machine" -o "$work/$format.json" >"$work/$format.txt" 2>"$work/err" ||
+        fail "$format: $(cat "$work/err")"
+    grep -q 'attention_kernel (row3' "$work/$format.txt" || fail "$format: no attention kernel"
+done
+"$LMROOF" place --from llama-bench "$bench" --json >"$work/bare.json" 2>"$work/err" ||
+    fail "without model and machine: $(cat "$work/err")"
+"$LMROOF" place --from llama-bench - --json <"$samples/llama-bench-2023.md" >"$work/old.json" ||
+    fail "2023"
+for format in jsonl md; do
+    "$LMROOF" place --from llama-batched-bench "$samples/llama-batched-bench.$format" \
+        -m llama-3.2-1b --dtype q8_0 --machine "$machine" -o "$work/batched-$format.json" \
+        >"$work/text" || fail "batched $format"
+    grep -q batch_not_shared "$work/text" || fail "batched $format: no unshared batch"
+done
+"$LMROOF" place --from vllm "$samples/vllm-serve.json" -m llama-3.2-1b --machine epyc-9654 \
+    -o "$work/serve.json" >/dev/null || fail "serve"
+"$LMROOF" place --from vllm "$samples/vllm-latency.json" -m llama-3.2-1b --machine "$machine" \
+    --batch 8 --prompt 32 --generated 128 --threads 2 -o "$work/latency.json" >/dev/null ||
+    fail "latency"
+"$LMROOF" place --from vllm "$samples/vllm-throughput.json" -m llama-3.2-1b --machine "$machine" \
+    --batch 8 --prompt 512 --generated 128 -o "$work/throughput.json" >/dev/null || fail "throughput"
+python3 "$TESTS/schema.py" "$SOURCE/profiler/schemas" "$work/json.json" "$work/jsonl.json" \
+    "$work/csv.json" "$work/md.json" "$work/bare.json" "$work/old.json" "$work/batched-jsonl.json" \
+    "$work/batched-md.json" "$work/serve.json" "$work/latency.json" "$work/throughput.json"
+code=$?
+[ "$code" -eq 77 ] && echo "SKIP: no validator" && exit 77
+[ "$code" -eq 0 ] || fail "the documents are not valid"
+python3 - "$work" <<'EOF' || failed=1
+import json, sys
+load = lambda name: json.load(open("%s/%s.json" % (sys.argv[1], name)))
+formats = [load(name) for name in ("json", "jsonl", "csv", "md")]
+for other in formats[1:]:
+    assert len(other["points"]) == len(formats[0]["points"]) == 6
+    assert [f["code"] for f in other["findings"]] == [f["code"] for f in formats[0]["findings"]]
+    for a, b in zip(formats[0]["points"], other["points"]):
+        assert abs(a["tokens_per_s"]["value"] / b["tokens_per_s"]["value"] - 1) < 1e-3
+        assert abs(a["bytes_modelled"] / b["bytes_modelled"] - 1) < 0.01
+        assert (a["dtype"], a["phase"], a["threads"]) == (b["dtype"], b["phase"], b["threads"])
+point = formats[0]["points"][1]
+assert point["tokens_per_s"] == {"value": 21.5, "ci95": None, "n": 1, "best": 21.5,
+                                 "samples": [21.5], "origin": "imported"}, point["tokens_per_s"]
+assert point["roof_fraction"]["from"] == {"flop": "modelled", "bytes": "modelled", "seconds": "imported"}
+assert abs(point["roof_fraction"]["value"] * point["speedup_left"] - 1) < 1e-9
+# All weights of the file but the tied table count once: 1313251456 bytes, and the cache.
+weights = 1313251456
+assert 0.99 < point["bytes_modelled"] / 128 / (weights + 64 * 32768) < 1.01, point["bytes_modelled"]
+bare = load("bare")
+assert bare["machine"] is None and bare["points"][1]["model_from"] == "matched by its parameters"
+assert bare["points"][1]["roof_fraction"] is None
+assert load("old")["points"][1]["model_from"] == "size only"
+latency = load("latency")["points"][0]
+assert latency["phase"] == "mixed" and abs(latency["tokens_per_s"]["value"] - 8 * 160 / 14.2) < 1e-9
+throughput = load("throughput")["points"][0]
+assert abs(throughput["tokens_per_s"]["value"] - 64 * 640 / 421.0) < 1e-9
+serve = load("serve")["points"][0]
+assert (serve["batch"], serve["prompt"], serve["generated"]) == (8, 512, 128)
+EOF
+[ "$failed" -eq 0 ] && echo "place: ok"
+exit "$failed"
