@@ -1,6 +1,7 @@
 # Flags, dependencies and the two helpers that every folder's list uses.
 find_package(PkgConfig REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
+find_package(MPI QUIET COMPONENTS C) # lmroof-fleet alone
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 find_path(PAPI_INCLUDE_DIR papi.h REQUIRED)

@@ -69,7 +69,8 @@ struct status command_parse(bool *done, const struct command_context *context,
 {
     struct command_input *common = input;
     char name[64];
-    (void)snprintf(name, sizeof name, "lmroof %s", argv[0]);
+    (void)snprintf(name, sizeof name, "%s %s",
+                   context->program == NULL ? "lmroof" : context->program, argv[0]);
     *done = asks_for_help(argc, argv);
     if (*done) {
         // No note on the arguments of short options, unless the user chose a form.

@@ -20,6 +20,7 @@ struct command_signals {
 
 /** What main gives a command: where to write, and the signal to watch. */
 struct command_context {
+    const char *program;                 /**< "lmroof": in messages and --help; NULL: "lmroof" */
     FILE *out;                           /**< results */
     FILE *err;                           /**< everything else */
     const volatile sig_atomic_t *signal; /**< number of the signal received, or 0 */

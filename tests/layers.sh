@@ -1,6 +1,6 @@
 #!/bin/sh
-# Includes obey the arrows profiler -> {machines, workloads} -> roofline, and each foreign header
-# has one home.
+# Includes obey the arrows fleet -> profiler -> {machines, workloads} -> roofline, and each foreign
+# header has one home.
 set -u
 cd "$SOURCE" || exit 1
 failed=0
@@ -14,16 +14,17 @@ forbid() {
 }
 # home HEADER FILE_PATTERN: HEADER is included only in files whose path matches.
 home() {
-    bad=$(grep -rlE --include='*.[ch]' "#include <$1>" roofline machines workloads profiler |
+    bad=$(grep -rlE --include='*.[ch]' "#include <$1>" roofline machines workloads profiler fleet |
         grep -vE "$2")
     if [ -n "$bad" ]; then
         echo "FAIL: <$1> belongs in $2, found in: $bad"
         failed=1
     fi
 }
-forbid roofline 'machines/|workloads/|profiler/' 'arrows point down'
-forbid machines 'workloads/|profiler/' 'arrows point down'
-forbid workloads 'machines/|profiler/' 'arrows point down'
+forbid roofline 'machines/|workloads/|profiler/|fleet/' 'arrows point down'
+forbid machines 'workloads/|profiler/|fleet/' 'arrows point down'
+forbid workloads 'machines/|profiler/|fleet/' 'arrows point down'
+forbid profiler 'fleet/' 'arrows point down'
 forbid roofline 'time\.h|unistd\.h|fcntl\.h|pthread\.h|omp\.h|sys/|linux/|papi|hwloc|jansson' \
     'roofline/ is arithmetic: no clock, file, thread or counter'
 if grep -rnE --include='*.c' '\b(fopen|getenv|clock_gettime|malloc|printf)\(' roofline; then
@@ -32,6 +33,7 @@ if grep -rnE --include='*.c' '\b(fopen|getenv|clock_gettime|malloc|printf)\(' ro
 fi
 home 'hwloc.h' '_hwloc\.c$'
 home 'jansson.h' '_json\.[ch]$'
+home 'mpi.h' 'fleet/world_mpi\.c$'
 home 'papi.h' 'profiler/counters_papi\.c$'
 home 'cblas.h' 'workloads/blas\.c$'
 home 'linux/perf_event.h' 'profiler/counters_perf\.c$'
