@@ -126,6 +126,21 @@ static bool find_mount(struct mount_line *out, const char *root, unsigned versio
     return found;
 }
 
+// True if the process is in a group below the top whose files no mount shows.
+static bool is_hidden(const char *root, unsigned version, const char *controller)
+{
+    char groups[4 * ROOTFS_PATH];
+    char path[ROOTFS_PATH / 4];
+    char files[ROOTFS_PATH];
+    struct cgroup_place place;
+    if (!rootfs_read(groups, sizeof groups, root, "/proc/self/cgroup") ||
+        !own_path(path, sizeof path, groups, version, controller) || strcmp(path, "/") == 0) {
+        return false;
+    }
+    return !cgroup_find(&place, root, version, controller) ||
+           !rootfs_read(files, sizeof files, root, "%s%s/cgroup.procs", place.mount, place.path);
+}
+
 bool cgroup_find(struct cgroup_place *out, const char *root, unsigned version,
                  const char *controller)
 {
@@ -261,5 +276,7 @@ void cgroup_read_limits(struct cgroup_limits *out, const char *root)
     for (unsigned version = 1; version <= 2; version++) {
         add_quota(out, root, version);
         add_memory(out, root, version);
+        out->hidden =
+            out->hidden || is_hidden(root, version, "cpu") || is_hidden(root, version, "memory");
     }
 }

@@ -28,6 +28,7 @@ struct cgroup_limits {
     /** Least over the limited groups of limit - usage + inactive page cache (which the kernel
      *  reclaims first, as MemAvailable assumes); UINT64_MAX = no limit. */
     uint64_t memory_left_bytes;
+    bool hidden; /**< the process is in a group whose files no mount shows: limits may be unseen */
 };
 
 /** Reads the limits of all groups from the own one up, in both versions. */

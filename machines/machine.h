@@ -96,6 +96,7 @@ struct machine {
     /** Least of MemAvailable, what the cgroups leave and what RLIMIT_AS leaves; 0 unknown. */
     uint64_t memory_available_bytes;
     uint64_t memory_limit_bytes; /**< cgroup limit; 0 = none */
+    bool limits_hidden;          /**< in a cgroup whose files cannot be read: more may apply */
     uint64_t llc_total_bytes;    /**< sum over the last-level caches that the usable cpus reach;
                                     0 = unknown */
 

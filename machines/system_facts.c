@@ -51,18 +51,22 @@ static uint64_t address_space_left(void)
 static void read_memory(struct machine *out, const char *root, const char *meminfo)
 {
     struct cgroup_limits limits;
-    uint64_t available = 0;
+    uint64_t available = UINT64_MAX;
     cgroup_read_limits(&limits, root);
     out->cpu_quota_cores = limits.cpu_quota_cores;
     out->memory_limit_bytes = limits.memory_limit_bytes;
+    out->limits_hidden = limits.hidden;
     if (!meminfo_bytes(&available, meminfo, "MemAvailable")) {
-        return;
+        available = UINT64_MAX; // the limits below may still tell
     }
     if (limits.memory_left_bytes < available) {
         available = limits.memory_left_bytes;
     }
     if (root[0] == '\0' && address_space_left() < available) {
         available = address_space_left();
+    }
+    if (available == UINT64_MAX) {
+        return;
     }
     // 0 means unknown: a process at its limit has at least the page it runs on.
     out->memory_available_bytes = available > 0 ? available : out->base_page_bytes;

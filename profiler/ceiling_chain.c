@@ -55,6 +55,7 @@ void ceiling_sample_chain(struct ceiling_sample *out, struct ceilings *session,
         time_chain(&timing, session, ceiling->chain->clocked[ceiling->clock], iterations);
         out->core_hz = ceiling->chain->cycles[ceiling->clock] * (double)iterations / timing.seconds;
         out->timing.disturbed = out->timing.disturbed || timing.disturbed;
+        interference_add(&out->timing.signs, &timing.signs);
     }
 }
 

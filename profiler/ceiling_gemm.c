@@ -141,16 +141,10 @@ double gemm_ceiling_sample(struct team_sample *timing, struct gemm_ceiling *gemm
     return 2 * n * n * n / timing->seconds;
 }
 
-void gemm_ceiling_read(struct result_compute *out, struct gemm_ceiling *gemm, unsigned repeats)
+void gemm_ceiling_describe(struct result_compute *out, const struct gemm_ceiling *gemm)
 {
-    double samples[READING_SAMPLES_MAX];
-    unsigned count = repeats < READING_SAMPLES_MAX ? repeats : READING_SAMPLES_MAX;
     struct blas_facts facts = blas_facts(gemm->blas);
     memset(out, 0, sizeof *out);
-    for (unsigned i = 0; i < count; i++) {
-        struct team_sample timing;
-        samples[i] = gemm_ceiling_sample(&timing, gemm);
-    }
     const char *dtype = gemm->single ? "f32" : "f64";
     (void)snprintf(out->dtype, sizeof out->dtype, "%s", dtype);
     (void)snprintf(out->kind, sizeof out->kind, "gemm");
@@ -161,7 +155,6 @@ void gemm_ceiling_read(struct result_compute *out, struct gemm_ceiling *gemm, un
     (void)snprintf(out->shape, sizeof out->shape, "%zu x %zu x %zu", gemm->n, gemm->n, gemm->n);
     out->threads = team_threads(gemm->team);
     out->verified = true;
-    out->flop_per_s = reading_of_samples(samples, count, BETTER_HIGHER, ORIGIN_TIMED);
     out->core_hz = reading_absent(ABSENT_UNSUPPORTED, "a library's loop has no clock chain", NULL);
     out->theoretical_flop_per_s =
         reading_absent(ABSENT_UNSUPPORTED, "no sourced table for this microarchitecture", NULL);

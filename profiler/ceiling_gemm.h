@@ -22,8 +22,8 @@ void gemm_ceiling_destroy(struct gemm_ceiling *gemm);
 /** Times one product; returns operations per second. */
 double gemm_ceiling_sample(struct team_sample *timing, struct gemm_ceiling *gemm);
 
-/** repeats samples as flop_per_s, with class, backend and shape. class_ of the result is
+/** Class, backend and shape; flop_per_s is left to the caller. class_ of the result is
  *  "<core>/<gemm>/<dtype>". */
-void gemm_ceiling_read(struct result_compute *out, struct gemm_ceiling *gemm, unsigned repeats);
+void gemm_ceiling_describe(struct result_compute *out, const struct gemm_ceiling *gemm);
 
 #endif

@@ -47,6 +47,11 @@ static void examine_threads(struct result_run *run, const struct doctor_facts *f
                     machine->cpu_quota_cores, machine->usable_cores,
                     machine_default_threads(machine, false));
     }
+    if (machine->limits_hidden) {
+        result_warn(run, "limits_hidden", "mount /sys/fs/cgroup in the container",
+                    "this process is in a control group whose limits cannot be read: a quota of "
+                    "CPU time would stop its threads, a limit of memory end it");
+    }
     if (machine->smt && facts->threads > machine->usable_cores) {
         result_warn(run, "smt_siblings", "--threads with the number of cores",
                     "%u threads share %u cores: siblings share the vector units and the first two "

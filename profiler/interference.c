@@ -245,6 +245,16 @@ void interference_between(struct interference_signs *out, const struct interfere
     }
 }
 
+void interference_add(struct interference_signs *sum, const struct interference_signs *part)
+{
+    sum->elapsed_seconds += part->elapsed_seconds;
+    sum->steal_seconds += part->steal_seconds > 0 ? part->steal_seconds : 0;
+    sum->throttled_count += part->throttled_count > 0 ? part->throttled_count : 0;
+    sum->involuntary_switches += part->involuntary_switches;
+    sum->load_average = part->load_average;
+    sum->runnable = part->runnable;
+}
+
 static uint64_t switches_of(int who)
 {
     struct rusage usage = {0};

@@ -61,6 +61,10 @@ void interference_between(struct interference_signs *out, const struct interfere
                           const struct interference_mark *before,
                           const struct interference_mark *after);
 
+/** Adds the signs of a later interval: an unknown part leaves the sum of the known ones; load and
+ *  runnable are the later ones. */
+void interference_add(struct interference_signs *sum, const struct interference_signs *part);
+
 /** Involuntary context switches of the calling thread since it began (getrusage RUSAGE_THREAD):
  *  each worker reads it before and after and stores the difference. */
 uint64_t interference_thread_switches(void);

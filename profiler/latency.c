@@ -7,9 +7,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+static const double sample_seconds = 2e-3;
+
 enum {
-    PATH_LINES_MEMORY = 1 << 15, // 2 MiB of lines, some milliseconds of misses
-    PATH_STEPS_CACHE = 1 << 18,
+    PATH_LINES_MEMORY = 1 << 15,     // 2 MiB of lines, some milliseconds of misses
     LOADER_BLOCK = 64 * STREAM_BLOCK // between two looks at the flag
 };
 
@@ -24,6 +25,7 @@ struct chase_run {
     _Atomic bool done;
     _Atomic uint64_t loaded_bytes;
     double seconds; // of the chase, by the first thread's clock
+    struct team_sample timing;
     void *end;
 };
 
@@ -94,8 +96,7 @@ static void prepare(struct chase_run *run, const struct latency_place *place, un
     size_t bytes = place->working_set_bytes < room ? (size_t)place->working_set_bytes : room;
     size_t lines = place->memory ? (size_t)PATH_LINES_MEMORY : SIZE_MAX;
     run->start = chase_build(&placed, place->arena->base, bytes, lines);
-    run->steps = place->memory ? placed : PATH_STEPS_CACHE;
-    run->steps = run->steps > 2 * placed || place->memory ? run->steps : 2 * placed;
+    run->steps = placed;
 }
 
 static void take_sample(struct chase_run *run)
@@ -105,7 +106,18 @@ static void take_sample(struct chase_run *run)
     if (run->place->memory) {
         team_run(run->place->team, (struct team_body){sweep, run});
     }
-    team_run(run->place->team, (struct team_body){chase_or_load, run});
+    team_time(&run->timing, run->place->team, (struct team_body){chase_or_load, run});
+}
+
+// Not counted: pages, caches and the clock settle, and short paths are walked more often.
+static void settle(struct chase_run *run)
+{
+    take_sample(run);
+    take_sample(run);
+    double longer = sample_seconds / (run->seconds > 0 ? run->seconds : sample_seconds);
+    if (!run->place->memory && longer > 1) {
+        run->steps = (uint64_t)((double)run->steps * longer) + 1;
+    }
 }
 
 void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
@@ -119,7 +131,7 @@ void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
     prepare(&run, place, loaders, pause);
     n = n < READING_SAMPLES_MAX ? n : READING_SAMPLES_MAX;
     unsigned count = 0;
-    take_sample(&run); // not counted: pages and clock settle
+    settle(&run);
     for (unsigned i = 0; i < 2 * n && count < n; i++) {
         take_sample(&run);
         double bytes = (double)atomic_load(&run.loaded_bytes);
@@ -132,8 +144,32 @@ void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
     *bytes_per_s = reading_of_samples(rates, count, BETTER_HIGHER, ORIGIN_TIMED);
 }
 
-void latency_read(struct reading *out, const struct latency_place *place, unsigned n)
+void latency_read(struct reading *out, unsigned *disturbed, const struct latency_place *place,
+                  unsigned n)
 {
-    struct reading none;
-    latency_read_loaded(out, &none, place, 0, 0, n);
+    double clean[READING_SAMPLES_MAX] = {0};
+    double other[READING_SAMPLES_MAX] = {0};
+    struct chase_run run;
+    prepare(&run, place, 0, 0);
+    settle(&run);
+    n = n < READING_SAMPLES_MAX ? n : READING_SAMPLES_MAX;
+    unsigned count = 0;
+    unsigned others = 0;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < 2 * n && count < n; i++) {
+        take_sample(&run);
+        double seconds = run.seconds / (double)run.steps;
+        if (!run.timing.disturbed) {
+            clean[count++] = seconds;
+        } else if (others < n) {
+            other[others++] = seconds;
+        }
+    }
+    for (; count < n && kept < others; kept++) {
+        clean[count++] = other[kept];
+    }
+    *out = reading_of_samples(clean, count, BETTER_LOWER, ORIGIN_TIMED);
+    if (disturbed != NULL) {
+        *disturbed = kept;
+    }
 }

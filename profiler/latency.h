@@ -19,8 +19,10 @@ struct latency_place {
     bool memory; /**< DRAM: the path is evicted by a sweep over the arena before each sample */
 };
 
-/** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX). */
-void latency_read(struct reading *out, const struct latency_place *place, unsigned n);
+/** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX), undisturbed ones where
+ *  there are enough. *disturbed (may be NULL) counts those in *out that were not. */
+void latency_read(struct reading *out, unsigned *disturbed, const struct latency_place *place,
+                  unsigned n);
 
 /** The same while `loaders` other threads (1 .. threads - 1) read their shares, resting between
  *  blocks for pause turns of an empty loop (0: at full speed). bytes_per_s is what they read;

@@ -111,6 +111,9 @@ struct status probe_session_open(struct probe_session *out, struct probe *probe,
     TRY(team_create(&out->team, cpus, threads));
     struct status status = ceilings_create(&out->ceilings, probe->host->machine, out->team,
                                            &probe->arena, &probe->kernels);
+    if (status.code == STATUS_OK) {
+        status = witness_create(&out->witness, out->team, &probe->kernels);
+    }
     if (status.code != STATUS_OK) {
         probe_session_close(out);
         return status;
@@ -120,13 +123,33 @@ struct status probe_session_open(struct probe_session *out, struct probe *probe,
         ceilings_fill(out->ceilings);
         probe->filled = true;
     }
+    witness_look(&out->last, out->witness);
     return status;
+}
+
+void probe_session_keep(struct probe_session *session, struct probe_samples *samples, double per_s,
+                        double core_hz, const struct interference_signs *signs)
+{
+    struct witness_look before = session->last;
+    struct witness_places *places = &session->view.places;
+    witness_look(&session->last, session->witness);
+    if (samples->count < READING_SAMPLES_MAX) {
+        samples->of[samples->count++] =
+            (struct probe_sample){.per_s = per_s,
+                                  .core_hz = core_hz,
+                                  .signs = *signs,
+                                  .place_before = witness_place(places, &before),
+                                  .place_after = witness_place(places, &session->last),
+                                  .loop_per_s = fmin(before.loop_per_s, session->last.loop_per_s)};
+    }
 }
 
 void probe_session_close(struct probe_session *session)
 {
+    witness_destroy(session->witness);
     ceilings_destroy(session->ceilings);
     team_destroy(session->team);
+    session->witness = NULL;
     session->ceilings = NULL;
     session->team = NULL;
 }
@@ -243,7 +266,7 @@ struct status probe_measure(struct result_run *out, struct probe_extras *extras,
     extras->arena_bytes = probe.arena.bytes;
     struct status status = measure_all(&probe);
     arena_unmap(&probe.arena);
-    probe_check_roofs(out);
+    probe_check_roofs(out, host->machine, &probe.seen);
     if (probe.over_budget) {
         result_warn(out, "budget", options->quick ? "lmroof probe without --quick" : NULL,
                     "the time of %.0f s was used up before everything was measured",

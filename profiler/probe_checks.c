@@ -4,6 +4,7 @@
 #include "roofline/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *rate_text(char *out, const struct reading *rate, const char *unit)
@@ -106,9 +107,92 @@ static void check_gemm(struct result_run *run)
     }
 }
 
-void probe_check_roofs(struct result_run *run)
+// Threads that share a last-level cache pass a line through it, in a fraction of the time that
+// memory takes. If it takes as long as that, they do not share one.
+static void check_distance(struct result_run *run, const struct machine *machine,
+                           const struct probe_view *seen)
+{
+    const struct witness_look *look = &seen->places.looks[seen->usual_place];
+    double line = seen->places.count > 0 ? witness_longest_line(look) : (double)NAN;
+    bool one_cache = machine_cache_instances(machine, 3) == 1 && machine->packages == 1;
+    double memory = (double)NAN;
+    for (size_t i = 0; i < run->machine.latency_count; i++) {
+        const struct result_latency *row = &run->machine.latency[i];
+        bool is_memory = strcmp(row->level, "DRAM") == 0 && reading_is_present(&row->seconds);
+        memory = is_memory ? row->seconds.value : memory;
+    }
+    if (!isnan(line)) {
+        result_fact(&run->conditions, &run->condition_count, "line_seconds", "%.3g", line);
+    }
+    if (!one_cache || !(line > 0.7 * memory)) { // also if either is unknown
+        return;
+    }
+    result_warn(run, "cpus_apart", "repeat it: the hypervisor may move them together again",
+                "a cache line takes %.0f ns from one thread to the next and memory %.0f ns: the "
+                "hypervisor runs these cpus on different caches, though the topology tells one L3; "
+                "bandwidths of several threads are of that placement",
+                1e9 * line, 1e9 * memory);
+    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
+        struct result_bandwidth *row = &run->machine.bandwidth[i];
+        if (row->threads > 1 && row->unsteady[0] == '\0') {
+            (void)snprintf(row->unsteady, sizeof row->unsteady,
+                           "cpus apart: a line between them takes %.0f ns, the topology tells one "
+                           "L3",
+                           1e9 * line);
+        }
+    }
+}
+
+struct name_list {
+    char text[160];
+    size_t count;
+};
+
+static void add_name(struct name_list *list, const char *unsteady, const char *first,
+                     const char *second)
+{
+    size_t used = strlen(list->text);
+    if (unsteady[0] == '\0') {
+        return;
+    }
+    if (list->count++ < 4) {
+        (void)snprintf(list->text + used, sizeof list->text - used, "%s%s %s", used > 0 ? ", " : "",
+                       first, second);
+    }
+}
+
+static void check_steady(struct result_run *run, const struct probe_view *seen)
+{
+    const struct result_machine *machine = &run->machine;
+    size_t all = machine->bandwidth_count + machine->compute_count + machine->latency_count;
+    struct name_list names = {.count = 0};
+    char signs[RESULT_UNSTEADY];
+    for (size_t i = 0; i < machine->bandwidth_count; i++) {
+        const struct result_bandwidth *row = &machine->bandwidth[i];
+        add_name(&names, row->unsteady, row->level, row->kernel);
+    }
+    for (size_t i = 0; i < machine->compute_count; i++) {
+        const struct result_compute *row = &machine->compute[i];
+        add_name(&names, row->unsteady, row->dtype, row->kind);
+    }
+    for (size_t i = 0; i < machine->latency_count; i++) {
+        add_name(&names, machine->latency[i].unsteady, machine->latency[i].level, "latency");
+    }
+    if (names.count > 0) {
+        (void)probe_view_describe(signs, sizeof signs, seen);
+        result_warn(run, "unsteady", "repeat it on a quiet machine; the document names each",
+                    "%zu of %zu ceilings (%s%s); seen: %s", names.count, all, names.text,
+                    names.count > 4 ? ", ..." : "",
+                    signs[0] != '\0' ? signs : "no sign but the width of the intervals");
+    }
+}
+
+void probe_check_roofs(struct result_run *run, const struct machine *machine,
+                       const struct probe_view *seen)
 {
     check_order(run);
     check_physics(run);
     check_gemm(run);
+    check_distance(run, machine, seen);
+    check_steady(run, seen);
 }

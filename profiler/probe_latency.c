@@ -15,13 +15,37 @@ static struct latency_place place_of(const struct probe *probe, struct probe_ses
 
 static unsigned samples_of(const struct probe *probe)
 {
-    return probe->options->quick ? 5 : 11;
+    return probe->options->quick ? 11 : 21;
+}
+
+static void read_level(struct probe *probe, struct latency_place *place, uint64_t page_bytes,
+                       enum memory_level level)
+{
+    struct result_machine *machine = &probe->run->machine;
+    struct result_latency *row =
+        result_append(&machine->latency, &machine->latency_count, sizeof *row);
+    unsigned disturbed = 0;
+    if (row == NULL) {
+        return;
+    }
+    (void)snprintf(row->level, sizeof row->level, "%s", memory_level_name(level));
+    row->working_set_bytes = place->working_set_bytes < place->arena->bytes
+                                 ? place->working_set_bytes
+                                 : place->arena->bytes;
+    row->page_bytes = page_bytes;
+    latency_read(&row->seconds, &disturbed, place, samples_of(probe));
+    double width = (row->seconds.ci95_high - row->seconds.ci95_low) / row->seconds.value;
+    if (disturbed > 0 || width > 0.10) {
+        (void)snprintf(row->unsteady, sizeof row->unsteady,
+                       "interval %.0f %% wide, %u of %zu samples had involuntary switches, stolen "
+                       "or throttled time",
+                       100 * width, disturbed, row->seconds.n);
+    }
 }
 
 static struct status read_levels(struct probe *probe, struct probe_session *session,
                                  const struct arena *arena, uint64_t page_bytes)
 {
-    struct result_machine *machine = &probe->run->machine;
     for (unsigned level = 0; level < LEVEL_COUNT; level++) {
         struct working_set set;
         bool asked = probe->options->levels[level] && (level != LEVEL_DRAM || probe->dram);
@@ -32,17 +56,11 @@ static struct status read_levels(struct probe *probe, struct probe_session *sess
             continue; // an unknown size was warned of with the bandwidth
         }
         struct latency_place place = place_of(probe, session, arena);
-        place.working_set_bytes = set.bytes;
+        // A path clearly longer than the level inside finds nothing there: it comes round before a
+        // line is used again. No longer than that, because a tenant's share of the level may end.
+        place.working_set_bytes = set.least_bytes > 0 ? set.least_bytes : set.bytes;
         place.memory = level == LEVEL_DRAM;
-        struct result_latency *row =
-            result_append(&machine->latency, &machine->latency_count, sizeof *row);
-        if (row != NULL) {
-            (void)snprintf(row->level, sizeof row->level, "%s",
-                           memory_level_name((enum memory_level)level));
-            row->working_set_bytes = set.bytes < arena->bytes ? set.bytes : arena->bytes;
-            row->page_bytes = page_bytes;
-            latency_read(&row->seconds, &place, samples_of(probe));
-        }
+        read_level(probe, &place, page_bytes, (enum memory_level)level);
     }
     return status_ok();
 }

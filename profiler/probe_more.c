@@ -1,29 +1,53 @@
 // Beside the roofs of one team: GEMM and the curve over threads.
 #include "profiler/ceiling_gemm.h"
+#include "profiler/clock.h"
 #include "profiler/placement.h"
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// n that makes one product last about seconds, a multiple of 256 of at most 8192; from one small
-// product of the same library.
+// n that makes one product last about seconds, from one small product of the same library; of a few
+// sizes, so that the next probe takes the same.
 static struct status gemm_size(size_t *n, struct probe *probe, struct probe_session *session,
                                const char *dtype, double seconds)
 {
-    enum { SMALL = 1024, STEP = 256, MOST = 8192 };
+    enum { SMALL = 1024, MOST = 8192 };
     struct gemm_ceiling *gemm = NULL;
     struct team_sample timing;
     TRY(gemm_ceiling_create(&gemm, probe->host->blas, session->team, dtype, SMALL));
     (void)gemm_ceiling_sample(&timing, gemm);
     gemm_ceiling_destroy(gemm);
     double wanted = SMALL * cbrt(seconds / timing.seconds);
-    *n = (size_t)(wanted / STEP) * STEP;
-    *n = *n < SMALL ? SMALL : *n;
-    *n = *n > MOST ? MOST : *n;
+    *n = SMALL;
+    while (*n < MOST && (double)*n * 1.5 < wanted) {
+        *n *= 2;
+    }
     return status_ok();
+}
+
+// A product at a time, with a look after each.
+static void sample_gemm(struct result_compute *row, struct gemm_ceiling *gemm,
+                        struct probe_session *session, unsigned least, double seconds)
+{
+    struct probe_samples *samples = calloc(1, sizeof *samples);
+    double enough = clock_seconds() + seconds;
+    gemm_ceiling_describe(row, gemm);
+    witness_look(&session->last, session->witness);
+    while (samples != NULL && samples->count < READING_SAMPLES_MAX &&
+           (samples->count < least || clock_seconds() < enough)) {
+        struct team_sample timing;
+        double per_s = gemm_ceiling_sample(&timing, gemm);
+        probe_session_keep(session, samples, per_s, (double)NAN, &timing.signs);
+    }
+    if (samples != NULL) {
+        probe_samples_read(&row->flop_per_s, NULL, row->unsteady, sizeof row->unsteady, samples,
+                           &session->view, least);
+    }
+    free(samples);
 }
 
 static struct status one_gemm(struct probe *probe, struct probe_session *session, const char *dtype)
@@ -31,12 +55,13 @@ static struct status one_gemm(struct probe *probe, struct probe_session *session
     struct result_machine *machine = &probe->run->machine;
     struct gemm_ceiling *gemm = NULL;
     size_t n = 0;
-    TRY(gemm_size(&n, probe, session, dtype, probe->options->quick ? 0.08 : 0.5));
+    bool quick = probe->options->quick;
+    TRY(gemm_size(&n, probe, session, dtype, quick ? 0.06 : 0.3));
     TRY(gemm_ceiling_create(&gemm, probe->host->blas, session->team, dtype, n));
     struct result_compute *row =
         result_append(&machine->compute, &machine->compute_count, sizeof *row);
     if (row != NULL) {
-        gemm_ceiling_read(row, gemm, probe->options->quick ? 3 : 5);
+        sample_gemm(row, gemm, session, 5, quick ? 0.6 : 3);
     }
     gemm_ceiling_destroy(gemm);
     return status_ok();

@@ -1,6 +1,6 @@
 // The roofs of one team: which kernels at which levels, sampled in rounds.
 #include "profiler/clock.h"
-#include "profiler/probe_session.h"
+#include "profiler/probe_items.h"
 #include "profiler/result_build.h"
 #include "profiler/uarch.h"
 #include "roofline/units.h"
@@ -10,181 +10,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum item_role { ROLE_STREAM, ROLE_PLATEAU, ROLE_CHAIN };
-
-struct probe_item {
-    enum item_role role;
-    struct ceiling ceiling;
-    struct ceiling_record record;
-    struct reading per_s;
-    struct reading core_hz;
-    unsigned disturbed;
-};
-
-struct item_list {
-    struct probe_item *items;
-    size_t count;
-    double choose_by; // shares of the time that is left: choosing, sampling, everything after
-    double sample_by;
-};
-
-static const char *const kernels_quick[] = {"load",    "store", "store_nt", "copy",
-                                            "copy_nt", "triad", "triad_nt", NULL};
-static const char *const kernels_full[] = {"load",  "store", "store_nt", "copy",     "copy_nt",
-                                           "scale", "add",   "triad",    "triad_nt", NULL};
-static const char *const kernels_brief[] = {"load", NULL};
-static const char *const all_dtypes[] = {"f32", "f64", "bf16", "f16", "int8"};
-
-static struct probe_item *add_item(struct item_list *list, enum item_role role,
-                                   const struct ceiling *ceiling)
+// Samples that nothing disturbed as far as one can tell now.
+static unsigned quiet_count(const struct probe_samples *samples)
 {
-    struct probe_item *item = result_append(&list->items, &list->count, sizeof *item);
-    if (item != NULL) {
-        item->role = role;
-        item->ceiling = *ceiling;
+    unsigned count = 0;
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct probe_sample *sample = &samples->of[i];
+        bool quiet =
+            !interference_disturbed(&sample->signs) && sample->place_before == sample->place_after;
+        count += quiet ? 1 : 0;
     }
-    return item;
-}
-
-static void keep_variants(struct probe *probe, const struct ceiling *ceiling)
-{
-    struct probe_extras *extras = probe->extras;
-    if (extras->variant_count > 0) {
-        return;
-    }
-    for (size_t i = 0; i < ceiling->trial_count && i < PROBE_VARIANTS_MAX; i++) {
-        extras->variants[extras->variant_count++] = (struct probe_variant){
-            .name = ceiling->trials[i].variant, .bytes_per_s = ceiling->trials[i].per_s};
-    }
-}
-
-// A second, smaller size that the same level must serve as fast.
-static void add_plateau(struct item_list *list, struct probe_session *session,
-                        const struct ceiling *ceiling, const struct working_set *set)
-{
-    struct ceiling plateau;
-    if (set->plateau_bytes > 0 &&
-        status_is_ok(ceiling_prepare_stream(&plateau, session->ceilings, ceiling->level,
-                                            ceiling->stream, set->plateau_bytes))) {
-        (void)add_item(list, ROLE_PLATEAU, &plateau);
-    }
-}
-
-static struct status choose_level(struct item_list *list, struct probe *probe,
-                                  struct probe_session *session, enum memory_level level,
-                                  const char *const *kernels)
-{
-    struct working_set set;
-    struct status status =
-        working_set_of(&set, probe->host->machine, session->cpus, session->threads, level);
-    if (status.code != STATUS_OK) {
-        result_warn(probe->run, "level_unknown", "lmroof probe --sweep finds levels from the data",
-                    "%s was not measured: %s", memory_level_name(level), status.detail);
-        return status_ok();
-    }
-    for (size_t i = 0; kernels[i] != NULL; i++) {
-        struct ceiling ceiling;
-        TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe, list->choose_by)) {
-            return status_ok();
-        }
-        TRY(ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i], set.bytes));
-        (void)add_item(list, ROLE_STREAM, &ceiling);
-        if (strcmp(kernels[i], "load") == 0) {
-            add_plateau(list, session, &ceiling, &set);
-            if (level == LEVEL_DRAM) {
-                keep_variants(probe, &ceiling);
-            }
-        }
-    }
-    return status_ok();
-}
-
-static struct status choose_streams(struct item_list *list, struct probe *probe,
-                                    struct probe_session *session, bool brief)
-{
-    const char *const *kernels = probe->options->quick ? kernels_quick : kernels_full;
-    static const enum memory_level order[] = {LEVEL_DRAM, LEVEL_L3, LEVEL_L2, LEVEL_L1};
-    for (size_t i = 0; i < LEVEL_COUNT; i++) {
-        enum memory_level level = order[i];
-        bool asked = probe->options->levels[level] && (level != LEVEL_DRAM || probe->dram);
-        if (asked && (!brief || level == LEVEL_DRAM)) {
-            probe_progress(probe, memory_level_name(level));
-            TRY(choose_level(list, probe, session, level, brief ? kernels_brief : kernels));
-        }
-    }
-    return status_ok();
-}
-
-// Classes that can do the dtype's arithmetic, each once: the fastest chain count of each.
-static struct status choose_classes(struct item_list *list, struct probe *probe,
-                                    struct probe_session *session, const char *dtype)
-{
-    struct ceiling best;
-    struct status status = ceiling_choose_compute(&best, session->ceilings, dtype, NULL);
-    if (status.code == STATUS_UNAVAILABLE) {
-        return status_ok(); // this CPU has no such instructions: nothing to report
-    }
-    TRY(status);
-    (void)add_item(list, ROLE_CHAIN, &best);
-    for (size_t i = 0; i < best.trial_count; i++) {
-        const char *class_ = best.trials[i].variant;
-        bool again = strcmp(class_, best.chain->class_) == 0 ||
-                     (i > 0 && strcmp(class_, best.trials[i - 1].variant) == 0);
-        struct ceiling other;
-        if (!again && !probe->options->quick && probe_has_time(probe, list->choose_by) &&
-            status_is_ok(ceiling_choose_compute(&other, session->ceilings, dtype, class_))) {
-            (void)add_item(list, ROLE_CHAIN, &other);
-        }
-    }
-    return status_ok();
-}
-
-static struct status choose_chains(struct item_list *list, struct probe *probe,
-                                   struct probe_session *session, bool brief)
-{
-    const struct probe_options *options = probe->options;
-    size_t count =
-        options->dtype_count > 0 ? options->dtype_count : sizeof all_dtypes / sizeof *all_dtypes;
-    count = brief ? 1 : count;
-    for (size_t i = 0; i < count; i++) {
-        const char *dtype = options->dtype_count > 0 ? options->dtypes[i] : all_dtypes[i];
-        TRY(probe_interrupted(probe));
-        probe_progress(probe, dtype);
-        TRY(choose_classes(list, probe, session, dtype));
-    }
-    return status_ok();
+    return count;
 }
 
 static struct status sample_rounds(struct item_list *list, struct probe *probe,
                                    struct probe_session *session)
 {
-    unsigned repeats = probe_repeats(probe);
-    for (unsigned round = 0; round < 2 * repeats; round++) {
+    for (unsigned round = 0; round < 2 * PROBE_ROUNDS; round++) {
         probe_progress(probe, "sampling");
         for (size_t i = 0; i < list->count; i++) {
+            struct probe_item *item = &list->items[i];
             TRY(probe_interrupted(probe));
-            bool wanted = round < repeats || list->items[i].record.count < repeats;
-            bool allowed = round == 0 || probe_has_time(probe, list->sample_by);
-            if (wanted && allowed) {
-                ceiling_record_sample(&list->items[i].record, session->ceilings,
-                                      &list->items[i].ceiling);
+            bool wanted = round < PROBE_ROUNDS || quiet_count(&item->samples) < PROBE_ROUNDS;
+            // All get the least, if there is any time at all; the rest is a matter of budget.
+            bool early = round == 0 || (round < PROBE_LEAST && clock_seconds() < list->sample_by);
+            if (wanted && (early || clock_seconds() < list->enough_by)) {
+                struct ceiling_sample sample;
+                ceiling_sample(&sample, session->ceilings, &item->ceiling);
+                probe_session_keep(session, &item->samples, sample.per_s, sample.core_hz,
+                                   &sample.timing.signs);
             }
         }
     }
     return status_ok();
-}
-
-static void report_unsteady(struct result_run *run, const struct probe_item *item, const char *what,
-                            const char *which)
-{
-    double width = (item->per_s.ci95_high - item->per_s.ci95_low) / item->per_s.value;
-    if (item->disturbed > 0 || width > 0.10 || item->per_s.n < 3) {
-        result_warn(run, "unsteady", "repeat it on a quiet machine",
-                    "%s %s: 95 %% interval is %.0f %% wide; %u of %zu samples had involuntary "
-                    "switches, stolen or throttled time",
-                    what, which, 100 * width, item->disturbed, item->per_s.n);
-    }
 }
 
 static void push_stream(struct probe *probe, struct probe_session *session,
@@ -196,7 +54,7 @@ static void push_stream(struct probe *probe, struct probe_session *session,
     if (row != NULL) {
         ceiling_describe_stream(row, session->ceilings, &item->ceiling);
         row->bytes_per_s = item->per_s;
-        report_unsteady(probe->run, item, row->level, row->kernel);
+        memcpy(row->unsteady, item->unsteady, sizeof row->unsteady);
     }
 }
 
@@ -228,7 +86,7 @@ static void push_chain(struct probe *probe, struct probe_session *session,
         row->flop_per_s = item->per_s;
         row->core_hz = item->core_hz;
         row->theoretical_flop_per_s = theory_of(probe, item, session->threads);
-        report_unsteady(probe->run, item, row->dtype, row->class_);
+        memcpy(row->unsteady, item->unsteady, sizeof row->unsteady);
     }
 }
 
@@ -253,7 +111,8 @@ static void check_plateau(struct result_run *run, const struct probe_item *full,
 // Bytes moved per byte stored, from copy against copy_nt in the same rounds: copy moves 1 + w
 // bytes per byte stored while copy_nt moves 2, so w = 2 nt / plain - 1. Undisturbed samples only;
 // never clamped.
-static void write_allocate(struct probe *probe, const struct item_list *list)
+static void write_allocate(struct probe *probe, const struct item_list *list,
+                           const struct probe_view *view)
 {
     const struct probe_item *plain = NULL;
     const struct probe_item *direct = NULL;
@@ -269,13 +128,19 @@ static void write_allocate(struct probe *probe, const struct item_list *list)
         reading_is_present(&probe->run->machine.write_allocate_factor)) {
         return;
     }
-    size_t count =
-        plain->record.count < direct->record.count ? plain->record.count : direct->record.count;
-    bool sane = count >= 3;
-    for (size_t i = 0; i < count; i++) {
-        factors[i] = 2 * direct->record.rate[i] / plain->record.rate[i] - 1;
-        sane = sane && factors[i] > 0;
+    size_t count = 0;
+    bool sane = true;
+    size_t rounds =
+        plain->samples.count < direct->samples.count ? plain->samples.count : direct->samples.count;
+    for (size_t i = 0; i < rounds && i < PROBE_ROUNDS; i++) {
+        const struct probe_sample *a = &plain->samples.of[i];
+        const struct probe_sample *b = &direct->samples.of[i];
+        if (probe_sample_is_clean(a, view) && probe_sample_is_clean(b, view)) {
+            factors[count] = 2 * b->per_s / a->per_s - 1;
+            sane = sane && factors[count++] > 0;
+        }
     }
+    sane = sane && count >= 3;
     probe->run->machine.write_allocate_factor =
         sane ? reading_of_samples(factors, count, BETTER_LOWER, ORIGIN_TIMED)
              : reading_absent(ABSENT_FAILED,
@@ -310,12 +175,25 @@ static void push_unverified(struct probe *probe, unsigned threads)
     }
 }
 
+static void look_at_all(struct probe_session *session, const struct item_list *list)
+{
+    const struct probe_samples **all = calloc(list->count, sizeof *all);
+    for (size_t i = 0; all != NULL && i < list->count; i++) {
+        all[i] = &list->items[i].samples;
+    }
+    if (all != NULL) {
+        probe_view_make(&session->view, all, list->count);
+    }
+    free(all);
+}
+
 static void push_all(struct probe *probe, struct probe_session *session, struct item_list *list)
 {
+    look_at_all(session, list);
     for (size_t i = 0; i < list->count; i++) {
         struct probe_item *item = &list->items[i];
-        ceiling_record_read(&item->per_s, &item->core_hz, &item->disturbed, &item->record,
-                            probe_repeats(probe));
+        probe_samples_read(&item->per_s, &item->core_hz, item->unsteady, sizeof item->unsteady,
+                           &item->samples, &session->view, PROBE_LEAST);
         if (!reading_is_present(&item->per_s)) {
             continue;
         }
@@ -327,17 +205,20 @@ static void push_all(struct probe *probe, struct probe_session *session, struct 
             check_plateau(probe->run, &list->items[i - 1], item);
         }
     }
-    write_allocate(probe, list);
+    write_allocate(probe, list, &session->view);
+    probe_view_add(&probe->seen, &session->view);
 }
 
 struct status probe_roofs(struct probe *probe, struct probe_session *session, bool brief)
 {
     double now = clock_seconds();
     double left = probe->deadline > now ? probe->deadline - now : 0;
-    struct item_list list = {.choose_by = now + 0.5 * left, .sample_by = now + 0.75 * left};
-    struct status status = choose_streams(&list, probe, session, brief);
+    struct item_list list = {.choose_by = now + 0.5 * left,
+                             .sample_by = now + 0.75 * left,
+                             .enough_by = now + 0.7 * left};
+    struct status status = probe_choose_streams(&list, probe, session, brief);
     if (status.code == STATUS_OK) {
-        status = choose_chains(&list, probe, session, brief);
+        status = probe_choose_chains(&list, probe, session, brief);
     }
     if (status.code == STATUS_OK) {
         status = sample_rounds(&list, probe, session);

@@ -5,6 +5,8 @@
 
 #include "profiler/ceiling.h"
 #include "profiler/probe.h"
+#include "profiler/probe_samples.h"
+#include "profiler/witness.h"
 
 /** All of one probe. */
 struct probe {
@@ -14,16 +16,24 @@ struct probe {
     struct probe_extras *extras;
     struct ceiling_kernels kernels;
     struct arena arena;
-    bool dram;        // the arena is large enough for it
-    bool filled;      // the arena was touched
-    double deadline;  // CLOCK_MONOTONIC seconds
-    bool over_budget; // something was left out
+    bool dram;              // the arena is large enough for it
+    bool filled;            // the arena was touched
+    double deadline;        // CLOCK_MONOTONIC seconds
+    bool over_budget;       // something was left out
+    struct probe_view seen; // by all sessions
 };
+
+/** Samples that a roof gets in quiet times (twice as many at most), and how many undisturbed ones
+ *  make it steady. */
+enum { PROBE_ROUNDS = 21, PROBE_LEAST = 7 };
 
 /** A team at work in the arena. */
 struct probe_session {
     struct team *team;
     struct ceilings *ceilings;
+    struct witness *witness;
+    struct witness_look last; /**< after the latest sample */
+    struct probe_view view;   /**< of its roofs */
     unsigned cpus[MACHINE_CPUS_MAX];
     unsigned threads;
 };
@@ -33,6 +43,10 @@ struct probe_session {
 CHECKED struct status probe_session_open(struct probe_session *out, struct probe *probe,
                                          const unsigned *cpus, unsigned threads);
 void probe_session_close(struct probe_session *session);
+
+/** Keeps a sample that was just taken, with a look at the threads after it. */
+void probe_session_keep(struct probe_session *session, struct probe_samples *samples, double per_s,
+                        double core_hz, const struct interference_signs *signs);
 
 /** INTERRUPTED once a signal was seen. */
 CHECKED struct status probe_interrupted(const struct probe *probe);
@@ -61,8 +75,9 @@ CHECKED struct status probe_latency(struct probe *probe, struct probe_session *s
 CHECKED struct status probe_numa(struct probe *probe);
 CHECKED struct status probe_sweep(struct probe *probe, struct probe_session *session);
 
-/** Warnings about the roofs that were measured: order of the levels, physics, unsteady figures,
- *  GEMM far below the FMA peak. */
-void probe_check_roofs(struct result_run *run);
+/** Warnings about the roofs that were measured: order of the levels, physics, GEMM far below the
+ *  FMA peak, cpus further apart than the topology tells, and one about all unsteady figures. */
+void probe_check_roofs(struct result_run *run, const struct machine *machine,
+                       const struct probe_view *seen);
 
 #endif

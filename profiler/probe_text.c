@@ -34,10 +34,11 @@ static void print_bandwidth(FILE *out, const struct result_machine *machine)
         const struct result_bandwidth *row = &machine->bandwidth[i];
         (void)fprintf(out, "  %-4s %-9s", row->level, row->kernel);
         print_rate(out, &row->bytes_per_s, "B/s");
-        (void)fprintf(out, "  %u thread%s, %s, %s, %s pages\n", row->threads,
+        (void)fprintf(out, "  %u thread%s, %s, %s, %s pages%s\n", row->threads,
                       row->threads == 1 ? "" : "s", row->variant,
                       units_format_binary(size, row->working_set_bytes),
-                      row->page_bytes > 0 ? units_format_binary(page, row->page_bytes) : "?");
+                      row->page_bytes > 0 ? units_format_binary(page, row->page_bytes) : "?",
+                      row->unsteady[0] != '\0' ? ", unsteady" : "");
     }
     if (reading_is_present(&machine->write_allocate_factor)) {
         (void)fprintf(out, "  bytes moved per byte that copy stores: %.2f [%.2f .. %.2f]\n",
@@ -65,7 +66,8 @@ static void print_compute(FILE *out, const struct result_machine *machine)
             (void)fprintf(out, ", %.0f %% of theory",
                           100 * row->flop_per_s.value / row->theoretical_flop_per_s.value);
         }
-        (void)fprintf(out, "%s\n", row->verified ? "" : ", NOT VERIFIED");
+        (void)fprintf(out, "%s%s\n", row->verified ? "" : ", NOT VERIFIED",
+                      row->unsteady[0] != '\0' ? ", unsteady" : "");
     }
 }
 
@@ -79,8 +81,9 @@ static void print_latency(FILE *out, const struct result_machine *machine)
         const struct result_latency *row = &machine->latency[i];
         (void)fprintf(out, "  %-14s", row->level);
         print_rate(out, &row->seconds, "s");
-        (void)fprintf(out, "  %s pages\n",
-                      row->page_bytes > 0 ? units_format_binary(text, row->page_bytes) : "?");
+        (void)fprintf(out, "  %s pages%s\n",
+                      row->page_bytes > 0 ? units_format_binary(text, row->page_bytes) : "?",
+                      row->unsteady[0] != '\0' ? ", unsteady" : "");
     }
     for (size_t i = 0; i < machine->loaded_latency_count; i++) {
         const struct result_loaded_latency *row = &machine->loaded_latency[i];

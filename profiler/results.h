@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RESULT_NAME = 48, RESULT_TEXT = 192 };
+enum { RESULT_NAME = 48, RESULT_TEXT = 192, RESULT_UNSTEADY = 320 };
 
 /** A warning of a document: what was seen, and what to try. */
 struct result_warning {
@@ -31,6 +31,8 @@ struct result_bandwidth {
     uint64_t working_set_bytes; /**< in total */
     uint64_t page_bytes;        /**< actually backed; 0 unknown */
     struct reading bytes_per_s; /**< user bytes */
+    /** Why not to rely on it, with the signs that were seen; "": steady. */
+    char unsteady[RESULT_UNSTEADY];
 };
 
 /** One compute ceiling. */
@@ -46,6 +48,7 @@ struct result_compute {
     struct reading flop_per_s;
     struct reading core_hz;                /**< measured inside the kernel */
     struct reading theoretical_flop_per_s; /**< from a sourced table, else absent */
+    char unsteady[RESULT_UNSTEADY];        /**< as of a bandwidth */
 };
 
 /** A counted metric of a point. */
@@ -151,6 +154,7 @@ struct result_latency {
     uint64_t working_set_bytes;
     uint64_t page_bytes;
     struct reading seconds;
+    char unsteady[RESULT_UNSTEADY]; /**< as of a bandwidth */
 };
 
 /** Latency while other threads read: one step of the load. */

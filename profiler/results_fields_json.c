@@ -249,6 +249,7 @@ static const struct field bandwidth_fields[] = {
     BYTES("working_set_bytes", working_set_bytes),
     BYTES_OR("page_bytes", page_bytes, FIELD_EMPTY_ABSENT, "the kernel does not tell"),
     MEASURED("bytes_per_s", bytes_per_s),
+    TEXT_OR("unsteady", unsteady, FIELD_EMPTY_OMIT, NULL),
     {.key = NULL}};
 #undef T
 
@@ -265,6 +266,7 @@ static const struct field compute_fields[] = {
     MEASURED("flop_per_s", flop_per_s),
     MEASURED("core_hz", core_hz),
     MEASURED("theoretical_flop_per_s", theoretical_flop_per_s),
+    TEXT_OR("unsteady", unsteady, FIELD_EMPTY_OMIT, NULL),
     {.key = NULL}};
 #undef T
 
@@ -274,6 +276,7 @@ static const struct field latency_fields[] = {
     BYTES("working_set_bytes", working_set_bytes),
     BYTES_OR("page_bytes", page_bytes, FIELD_EMPTY_ABSENT, "the kernel does not tell"),
     MEASURED("seconds", seconds),
+    TEXT_OR("unsteady", unsteady, FIELD_EMPTY_OMIT, NULL),
     {.key = NULL}};
 #undef T
 

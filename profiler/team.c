@@ -135,17 +135,6 @@ void team_run(struct team *team, struct team_body body)
     }
 }
 
-// An unknown part leaves the sum of the known ones.
-static void add_signs(struct interference_signs *sum, const struct interference_signs *part)
-{
-    sum->elapsed_seconds += part->elapsed_seconds;
-    sum->steal_seconds += part->steal_seconds > 0 ? part->steal_seconds : 0;
-    sum->throttled_count += part->throttled_count > 0 ? part->throttled_count : 0;
-    sum->involuntary_switches += part->involuntary_switches;
-    sum->load_average = part->load_average;
-    sum->runnable = part->runnable;
-}
-
 // Reading the signs takes some microseconds: always outside the clock's two readings.
 static void finish_sample(struct team_sample *out, struct team *team, double seconds,
                           uint64_t switches, const struct interference_mark *before)
@@ -160,7 +149,7 @@ static void finish_sample(struct team_sample *out, struct team *team, double sec
                               ? (double)NAN
                               : fmin(out->signs.steal_seconds / cpu_seconds, 1);
     out->disturbed = interference_disturbed(&out->signs);
-    add_signs(&team->signs, &out->signs);
+    interference_add(&team->signs, &out->signs);
 }
 
 static void time_region(struct team_sample *out, struct team *team, struct team_body body,

@@ -105,6 +105,16 @@ static void put_caches(json_t *object, const struct machine *machine)
     }
 }
 
+static void warn_limits(json_t *object, const struct machine *machine)
+{
+    if (machine->limits_hidden) {
+        document_warn(object, "limits_hidden",
+                      "the process is in a control group whose limits cannot be read: a quota of "
+                      "CPU time or memory may apply that is not seen here",
+                      "mount /sys/fs/cgroup in the container");
+    }
+}
+
 static void put_memory(json_t *object, const struct machine *machine)
 {
     json_t *memory = put_array(object, "memory");
@@ -187,6 +197,7 @@ void topology_put(json_t *object, const struct machine *machine)
     put_kinds(object, machine);
     put_caches(object, machine);
     put_memory(object, machine);
+    warn_limits(object, machine);
     put_pages(object, machine);
     if (machine->sve_vector_bytes > 0) {
         json_put_count(object, "sve_vector_bytes", machine->sve_vector_bytes);

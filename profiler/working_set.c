@@ -99,6 +99,7 @@ static struct status inner_set(struct working_set *out, const struct machine *ma
     uint64_t inside = level > 1 ? level_bytes(machine, level - 1, cores) : 0;
     uint64_t least = level == 3 ? 4 * inside : 2 * inside;
     out->bytes = own / 2;
+    out->least_bytes = least;
     if (out->bytes < least) {
         return status_error(STATUS_UNAVAILABLE,
                             "half of the L%u (%" PRIu64 " bytes for %u cores) is not clearly more "

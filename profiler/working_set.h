@@ -21,6 +21,7 @@ struct working_set {
     uint64_t bytes;         /**< to measure with */
     uint64_t plateau_bytes; /**< a second, smaller size that the same level must serve as fast;
                                  0: none (DRAM) */
+    uint64_t least_bytes;   /**< clearly more than the level inside; 0 for L1 and DRAM */
 };
 
 /** For threads bound to cpus (OS indices): an inner level gets half of what these threads have of

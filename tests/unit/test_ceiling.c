@@ -189,7 +189,7 @@ static void latency_is_measured(void **state)
                                   .sweeper = fixture->kernels.streams[0],
                                   .working_set_bytes = 16 * KIB};
     struct reading seconds;
-    latency_read(&seconds, &place, 5);
+    latency_read(&seconds, NULL, &place, 5);
     assert_int_equal(seconds.n, 5);
     // A dependent load takes at least three cycles of any clock, and L1 less than a microsecond.
     assert_true(seconds.best > 0.4e-9 && seconds.best < 1e-6);

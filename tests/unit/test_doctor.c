@@ -84,6 +84,9 @@ static void each_fault_is_one_finding(void **state)
     machine.llc_total_bytes = 0;
     expect_only(&facts, "caches_hidden");
     machine = healthy_machine();
+    machine.limits_hidden = true;
+    expect_only(&facts, "limits_hidden");
+    machine = healthy_machine();
     machine.usable_count = 4;
     expect_only(&facts, "cpus_hidden");
     machine = healthy_machine();

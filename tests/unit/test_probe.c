@@ -165,7 +165,9 @@ static void drift_needs_distance_and_disjoint_intervals(void **state)
 static size_t warnings_of(struct result_run *run, const char *code)
 {
     size_t found = 0;
-    probe_check_roofs(run);
+    const struct machine machine = {.packages = 1};
+    const struct probe_view nothing = {.sampled = 0};
+    probe_check_roofs(run, &machine, &nothing);
     for (size_t i = 0; i < run->warning_count; i++) {
         found += strcmp(run->warnings[i].code, code) == 0 ? 1 : 0;
     }

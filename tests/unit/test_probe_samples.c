@@ -1,0 +1,148 @@
+#include "profiler/probe_samples.h"
+#include "tests/test.h"
+
+static struct witness_look line(double seconds)
+{
+    return (struct witness_look){.pairs = 1, .line_seconds = {seconds}, .loop_per_s = 1};
+}
+
+static void a_moved_cpu_is_seen(void **state)
+{
+    (void)state;
+    struct witness_look near = line(26e-9);
+    struct witness_look again = line(31e-9);
+    struct witness_look far = line(160e-9);
+    struct witness_look unseen = line((double)NAN);
+    struct witness_look none = {.pairs = 0};
+    assert_false(witness_moved(&near, &again));
+    assert_true(witness_moved(&near, &far));
+    assert_true(witness_moved(&far, &near));
+    assert_false(witness_moved(&near, &unseen)); // what was not seen is no sign
+    assert_false(witness_moved(&near, &none));
+    ASSERT_CLOSE(witness_longest_line(&far), 160e-9, 1e-12);
+    assert_true(isnan(witness_longest_line(&none)));
+    struct witness_places places = {.count = 0};
+    assert_int_equal(witness_place(&places, &near), 0);
+    assert_int_equal(witness_place(&places, &far), 1);
+    assert_int_equal(witness_place(&places, &again), 0);
+    assert_int_equal(places.count, 2);
+    for (unsigned i = 1; i < 20; i++) {
+        struct witness_look more = line(1e-6 * i * i * i);
+        assert_true(witness_place(&places, &more) < WITNESS_PLACES_MAX);
+    }
+}
+
+// count samples of that rate at that place, with so many switches and that loop speed.
+static void add(struct probe_samples *samples, size_t count, double per_s, unsigned place,
+                double switches, double loop)
+{
+    for (size_t i = 0; i < count; i++) {
+        samples->of[samples->count++] =
+            (struct probe_sample){.per_s = per_s,
+                                  .core_hz = 3e9,
+                                  .signs = {.steal_seconds = (double)NAN,
+                                            .throttled_count = (double)NAN,
+                                            .involuntary_switches = switches},
+                                  .place_before = place,
+                                  .place_after = place,
+                                  .loop_per_s = loop};
+    }
+}
+
+struct outcome {
+    struct reading per_s;
+    struct reading hz;
+    char unsteady[320];
+    char all[320];
+};
+
+static void read(struct outcome *out, const struct probe_samples *samples, size_t least)
+{
+    const struct probe_samples *all[] = {samples};
+    struct witness_look near = line(26e-9);
+    struct witness_look far = line(160e-9);
+    struct probe_view view = {.places = {.looks = {near, far}, .count = 2}};
+    probe_view_make(&view, all, 1);
+    probe_samples_read(&out->per_s, &out->hz, out->unsteady, sizeof out->unsteady, samples, &view,
+                       least);
+    (void)probe_view_describe(out->all, sizeof out->all, &view);
+}
+
+static void disturbed_samples_do_not_count(void **state)
+{
+    (void)state;
+    struct outcome out;
+    struct probe_samples samples = {.count = 0};
+    add(&samples, 8, 100, 0, 0, 10);
+    add(&samples, 2, 50, 0, 3, 10);  // interrupted
+    add(&samples, 2, 200, 1, 0, 10); // elsewhere
+    add(&samples, 2, 60, 0, 0, 7);   // slowed
+    read(&out, &samples, 7);
+    assert_int_equal(out.per_s.n, 8);
+    ASSERT_CLOSE(out.per_s.value, 100, 1e-12);
+    ASSERT_CLOSE(out.hz.value, 3e9, 1e-12);
+    assert_string_equal(out.unsteady, ""); // they were left out: the figure is steady
+    assert_non_null(strstr(out.all, "6 involuntary switches"));
+    assert_non_null(strstr(out.all, "26 or 160 ns"));
+    assert_non_null(strstr(out.all, "70 %"));
+}
+
+static void too_few_clean_ones_are_named(void **state)
+{
+    (void)state;
+    struct outcome out;
+    struct probe_samples samples = {.count = 0};
+    add(&samples, 3, 100, 0, 0, 10);
+    add(&samples, 9, 80, 0, 1, 10);
+    read(&out, &samples, 7);
+    assert_int_equal(out.per_s.n, 7);
+    assert_non_null(strstr(out.unsteady, "9 of 12 samples disturbed"));
+    assert_non_null(strstr(out.unsteady, "9 involuntary switches"));
+    assert_null(strstr(out.unsteady, "ns")); // no cpu was moved
+    struct probe_samples none = {.count = 0};
+    add(&none, 9, 80, 0, 1, 10);
+    read(&out, &none, 7);
+    assert_false(reading_is_present(&out.hz)); // cycles of stopped time are no clock
+    ASSERT_CLOSE(out.per_s.value, 80, 1e-12);
+}
+
+static void a_wide_interval_without_a_sign_says_so(void **state)
+{
+    (void)state;
+    struct outcome out;
+    struct probe_samples samples = {.count = 0};
+    for (size_t i = 0; i < 12; i++) {
+        add(&samples, 1, 100 + 10 * (double)i, 0, 0, 10);
+    }
+    read(&out, &samples, 7);
+    assert_non_null(strstr(out.unsteady, "no sign was seen"));
+    assert_string_equal(out.all, "");
+    struct probe_samples empty = {.count = 0};
+    read(&out, &empty, 7);
+    assert_false(reading_is_present(&out.per_s));
+    assert_string_equal(out.unsteady, "");
+}
+
+static void most_samples_decide_the_place(void **state)
+{
+    (void)state;
+    struct outcome out;
+    struct probe_samples samples = {.count = 0};
+    add(&samples, 3, 27, 0, 0, 10);
+    add(&samples, 9, 54, 1, 0, 10);
+    read(&out, &samples, 7);
+    ASSERT_CLOSE(out.per_s.value, 54, 1e-12);
+    assert_int_equal(out.per_s.n, 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_moved_cpu_is_seen),
+        cmocka_unit_test(disturbed_samples_do_not_count),
+        cmocka_unit_test(too_few_clean_ones_are_named),
+        cmocka_unit_test(a_wide_interval_without_a_sign_says_so),
+        cmocka_unit_test(most_samples_decide_the_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
