@@ -136,20 +136,32 @@ static void try_chain(struct ceiling *chosen, double *best, struct ceilings *ses
     }
 }
 
+// The type's own instructions first, then f32 for types that are widened: on a busy machine each
+// of the two gets its time, and one candidate at least.
+static void try_chains(struct ceiling *chosen, double *best, struct ceilings *session,
+                       const char *dtype, const char *class_, bool widened)
+{
+    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
+    size_t tried = 0;
+    for (size_t i = 0; i < session->kernels->compute_count; i++) {
+        const struct compute_kernel *kernel = session->kernels->compute[i];
+        bool late = tried > 0 && clock_seconds() > give_up;
+        if (!late && session->kernels->verified[i] && does_arithmetic_on(kernel, dtype) &&
+            (strcmp(kernel->dtype, dtype) != 0) == widened &&
+            (class_ == NULL || strcmp(class_, kernel->class_) == 0)) {
+            try_chain(chosen, best, session, kernel);
+            tried++;
+        }
+    }
+}
+
 struct status ceiling_choose_compute(struct ceiling *out, struct ceilings *session,
                                      const char *dtype, const char *class_)
 {
     double best = 0;
-    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
     struct ceiling chosen = {.kind = CEILING_CHAIN};
-    for (size_t i = 0; i < session->kernels->compute_count; i++) {
-        const struct compute_kernel *kernel = session->kernels->compute[i];
-        bool late = chosen.chain != NULL && clock_seconds() > give_up;
-        if (!late && session->kernels->verified[i] && does_arithmetic_on(kernel, dtype) &&
-            (class_ == NULL || strcmp(class_, kernel->class_) == 0)) {
-            try_chain(&chosen, &best, session, kernel);
-        }
-    }
+    try_chains(&chosen, &best, session, dtype, class_, false);
+    try_chains(&chosen, &best, session, dtype, class_, true);
     if (chosen.chain == NULL) {
         return status_error(STATUS_UNAVAILABLE, "this CPU has no verified %s arithmetic%s%s", dtype,
                             class_ != NULL ? " of class " : "", class_ != NULL ? class_ : "");

@@ -22,7 +22,7 @@ static struct status too_wide(const struct reading_json *reading)
 
 static struct status add_scalar(struct reading_json *reading, const char *key, const json_t *value)
 {
-    char number[64];
+    char number[64] = "";
     const char *text = number;
     switch (json_typeof(value)) {
     case JSON_STRING:

@@ -12,7 +12,8 @@ void program_catch_signals(struct command_signals *before, void (*handler)(int n
     (void)sigaction(SIGINT, &action, &before->interrupt);
     (void)sigaction(SIGTERM, &action, &before->terminate);
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    (void)sigaction(SIGPIPE, &ignore, &before->pipe); // a closed stdout is a write error: exit 1, message
+    (void)sigaction(SIGPIPE, &ignore,
+                    &before->pipe); // a closed stdout is a write error: exit 1, message
 }
 
 // A file opened later must not take the number of a standard one that the caller closed: messages

@@ -222,6 +222,10 @@ void report_rate_text(char out[REPORT_CELL], const struct reading *reading, cons
         (void)snprintf(out, REPORT_CELL, "%s", value);
         return;
     }
+    if (reading->n == 1) { // no interval
+        (void)snprintf(out, REPORT_CELL, "%.20s (one sample)", value);
+        return;
+    }
     (void)snprintf(out, REPORT_CELL, "%.20s (%.14s .. %.14s)", value,
                    units_format_decimal(low, reading->ci95_low, ""),
                    units_format_decimal(high, reading->ci95_high, ""));

@@ -265,7 +265,7 @@ static struct status execute(struct run *r)
         const struct interference_signs signs = team_signs(r->session.team);
         result_warn(r->out, "disturbed", "measure on a quiet machine",
                     "%u of %zu points have too few rounds without other work on the CPUs (in all "
-                    "samples: %s): their figures are too low",
+                    "samples: %s): their times are too long, and roofs taken beside them too low",
                     r->disturbed_points, r->out->point_count,
                     interference_describe(seen, sizeof seen, &signs));
     }

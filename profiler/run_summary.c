@@ -34,18 +34,29 @@ static void fill_shares(struct result_run *run)
     }
 }
 
+// Operands of 16 bits may be widened and meet in f32; a kernel or GEMM that was faster than the
+// chain of its type shows what the type can do.
+static bool does_arithmetic_of(const struct result_compute *row, enum dtype_id id)
+{
+    bool integers = id < DTYPE_COUNT && dtype_get(id)->kind == DTYPE_INT;
+    if (integers) {
+        return strcmp(row->dtype, "int8") == 0;
+    }
+    return strcmp(row->dtype, "f32") == 0 || (id == DTYPE_BF16 && strcmp(row->dtype, "bf16") == 0);
+}
+
 static const struct result_compute *compute_roof(const struct result_run *run, const char *dtype)
 {
+    const struct result_compute *best = NULL;
     enum dtype_id id = dtype_find(dtype);
-    bool integers = id < DTYPE_COUNT && dtype_get(id)->kind == DTYPE_INT;
-    const char *key = integers ? "int8" : id == DTYPE_BF16 ? "bf16" : "f32";
     for (size_t i = 0; i < run->machine.compute_count; i++) {
-        if (strcmp(run->machine.compute[i].dtype, key) == 0 &&
-            strcmp(run->machine.compute[i].kind, "fma") == 0) {
-            return &run->machine.compute[i];
+        const struct result_compute *row = &run->machine.compute[i];
+        if (does_arithmetic_of(row, id) && reading_is_present(&row->flop_per_s) &&
+            (best == NULL || row->flop_per_s.value > best->flop_per_s.value)) {
+            best = row;
         }
     }
-    return NULL;
+    return best;
 }
 
 static const struct result_bandwidth *dram_roof(const struct result_run *run)

@@ -94,6 +94,15 @@ static bool served_by_cache(const struct result_run *run)
     return false;
 }
 
+static unsigned disturbed_points(const struct result_run *run)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < run->point_count; i++) {
+        count += run->points[i].disturbed ? 1 : 0;
+    }
+    return count;
+}
+
 static void write_finding(struct validation *v, const struct result_run *run)
 {
     const struct result_point *p = &run->points[0];
@@ -122,8 +131,11 @@ static void write_finding(struct validation *v, const struct result_run *run)
     case CLAIM_CANNOT_TELL:
         (void)snprintf(v->finding, sizeof v->finding,
                        "cannot tell for %s: %.0f %% of the step's time is in operators bound by "
-                       "memory, %.0f %% in operators whose bound is unknown",
-                       cores, 100 * v->memory_fraction, 100 * v->unknown_fraction);
+                       "memory, %.0f %% in operators whose bound is unknown%s",
+                       cores, 100 * v->memory_fraction, 100 * v->unknown_fraction,
+                       disturbed_points(run) > 0
+                           ? "; other work disturbed the measurement: repeat it on quiet CPUs"
+                           : "");
         break;
     }
 }

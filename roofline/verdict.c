@@ -16,7 +16,14 @@ static const double stalls_most = 0.5;
 // Time that follows bytes to within this has no other cause than bytes.
 static const double scaling_near = 0.15;
 
-enum twins_say { TWINS_ABSENT, TWINS_MEMORY, TWINS_COMPUTE, TWINS_LATENCY, TWINS_NOTHING };
+enum twins_say {
+    TWINS_ABSENT,
+    TWINS_MEMORY,
+    TWINS_COMPUTE,
+    TWINS_LATENCY,
+    TWINS_NOTHING,
+    TWINS_DISTURBED
+};
 
 static const char *const bound_names[] = {[BOUND_UNKNOWN] = "unknown",
                                           [BOUND_MEMORY_SATURATED] = "memory_saturated",
@@ -106,6 +113,12 @@ static bool takes_all(struct verdict_ratio larger)
     return (off <= VERDICT_TWIN_NEAR || noisy) && larger.value <= VERDICT_TWIN_LONGEST;
 }
 
+// An interval as wide as that is another program's doing, not the operator's.
+static bool too_wide(struct verdict_ratio ratio)
+{
+    return ratio.high > VERDICT_WIDEST * ratio.low;
+}
+
 static enum twins_say twins_of(const struct verdict_input *in)
 {
     struct verdict_ratio m = in->memory_only;
@@ -115,6 +128,9 @@ static enum twins_say twins_of(const struct verdict_input *in)
     }
     bool memory_larger = m.value > k.value;
     struct verdict_ratio larger = memory_larger ? m : k;
+    if (too_wide(larger)) {
+        return TWINS_DISTURBED;
+    }
     bool apart = larger.value >= VERDICT_TWIN_APART * fmin(m.value, k.value);
     // Work at the read roof does not wait for anything but bytes, whatever it fails to overlap.
     bool at_roof = memory_larger && in->read_roof_fraction.value >= VERDICT_AT_ROOF;
@@ -130,16 +146,20 @@ static enum twins_say test_twins(struct verdict *out, const struct verdict_input
                                           [TWINS_COMPUTE] = "follows compute",
                                           [TWINS_LATENCY] =
                                               "memory and compute add up: latency or overlap",
-                                          [TWINS_NOTHING] = "follows neither clearly"};
+                                          [TWINS_NOTHING] = "follows neither clearly",
+                                          [TWINS_DISTURBED] = "intervals too wide to tell"};
     enum twins_say twins = twins_of(in);
     if (twins == TWINS_ABSENT) {
         return twins;
     }
     struct verdict_evidence *e = add(out, "twins", twins == TWINS_MEMORY);
-    say(e->expected, "full time within %.0f %% of the memory-only twin, compute-only %.1fx shorter",
-        100 * VERDICT_TWIN_NEAR, VERDICT_TWIN_APART);
-    say(e->found, "full 1, memory-only %.2f, compute-only %.2f: %s", in->memory_only.value,
-        in->compute_only.value, meaning[twins]);
+    say(e->expected,
+        "full time within %.0f %% of the memory-only twin (%.0f %% where the interval reaches "
+        "that, or at the read roof), compute-only %.1fx shorter",
+        100 * VERDICT_TWIN_NEAR, 100 * VERDICT_TWIN_NOISY, VERDICT_TWIN_APART);
+    say(e->found, "full 1, memory-only %.2f [%.2f, %.2f], compute-only %.2f [%.2f, %.2f]: %s",
+        in->memory_only.value, in->memory_only.low, in->memory_only.high, in->compute_only.value,
+        in->compute_only.low, in->compute_only.high, meaning[twins]);
     return twins;
 }
 
@@ -167,8 +187,8 @@ static bool test_saturation(struct verdict *out, const struct verdict_input *in)
     }
     struct verdict_evidence *e = add(out, "saturation", saturated);
     say(e->expected,
-        "saturated: reads grow less than %.2fx from half of the threads to all, no "
-        "other traffic moves %.2fx more",
+        "saturated: reads grow less than %.2fx from half of the threads to all, and "
+        "non-temporal stores or copies move less than %.2fx as much",
         saturated_growth, other_mix_more);
     char growth[48] = "one thread";
     if (!isnan(in->read_growth)) {
@@ -177,7 +197,7 @@ static bool test_saturation(struct verdict *out, const struct verdict_input *in)
     if (isnan(in->other_mix)) {
         say(e->found, "%s: %s", growth, saturated ? "saturated" : "not saturated");
     } else {
-        say(e->found, "%s, best other traffic %.2fx: %s", growth, in->other_mix,
+        say(e->found, "%s, non-temporal stores or copies move %.2fx: %s", growth, in->other_mix,
             saturated ? "saturated" : "not saturated");
     }
     return saturated;
@@ -223,6 +243,10 @@ static enum verdict_bound decide(struct verdict *out, enum twins_say twins, bool
         say(out->open, "memory-only and compute-only times are too close: near the ridge; a "
                        "smaller or larger batch falls clearly on one side");
         return BOUND_UNKNOWN;
+    case TWINS_DISTURBED:
+        say(out->open, "the twins' times scatter by more than %.0fx: measure on quiet CPUs",
+            VERDICT_WIDEST);
+        return BOUND_UNKNOWN;
     case TWINS_ABSENT:
         break;
     }
@@ -241,6 +265,13 @@ void verdict_point(struct verdict *out, const struct verdict_input *input)
     bool saturated = test_saturation(out, input);
     test_counters(out, input);
     out->bound = decide(out, twins, below_ridge, achieved, saturated);
+    if (input->roof_fraction.value > VERDICT_ABOVE) {
+        out->bound = BOUND_UNKNOWN;
+        say(out->open,
+            "at %.2f of its roof, which the interval does not explain away: measure the "
+            "roofs again on quiet CPUs",
+            input->roof_fraction.value);
+    }
     // An interval wholly above 1 is no noise.
     if (!isnan(input->roof_fraction.low) && input->roof_fraction.low > 1 &&
         input->roof_fraction.value > 1) {

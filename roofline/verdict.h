@@ -72,6 +72,8 @@ struct verdict {
 #define VERDICT_TWIN_APART 1.5
 #define VERDICT_ADDITIVE 0.95
 #define VERDICT_AT_ROOF 0.90
+#define VERDICT_WIDEST 2.0 /**< a twin's interval whose ends differ by more tells nothing */
+#define VERDICT_ABOVE 1.15 /**< above its roof by this, whatever the interval: nothing is told */
 
 /** Judges one point. */
 void verdict_point(struct verdict *out, const struct verdict_input *input);

@@ -73,7 +73,7 @@ enum { NODES = 500, REPEATS = 5 };
 static size_t judge_fleet(size_t *false_alarms, size_t nodes, double limit, uint64_t seed,
                           size_t faults, double loss)
 {
-    double values[NODES];
+    double values[NODES] = {0};
     double sorted[NODES];
     double scratch[NODES];
     size_t found = 0;

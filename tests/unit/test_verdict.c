@@ -103,6 +103,35 @@ static void every_rule(void **state)
     }
 }
 
+// What a machine under heavy load gives: wide intervals, and fractions of a roof that was itself
+// measured in bad moments. None of it may become a bound.
+static void disturbed_numbers_tell_nothing(void **state)
+{
+    (void)state;
+    struct verdict verdict;
+    struct verdict_input in = input_of(&rows[0]);
+    in.memory_only = (struct verdict_ratio){0.95, 0.60, 1.19}; // wide, but not twice
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_MEMORY_SATURATED);
+    in.memory_only = (struct verdict_ratio){0.95, 0.59, 1.19};
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_UNKNOWN);
+    assert_non_null(strstr(verdict.open, "quiet"));
+    in.memory_only = (struct verdict_ratio){0.30, 0.05, 17.0}; // would be latency
+    in.compute_only = (struct verdict_ratio){0.10, 0.10, 0.10};
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_UNKNOWN);
+
+    in = input_of(&rows[0]);
+    in.roof_fraction = (struct verdict_ratio){26.91, 0.4, 60};
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_UNKNOWN);
+    assert_false(verdict.above_roof); // its interval allows 1
+    in.roof_fraction = (struct verdict_ratio){1.14, 0.9, 1.3};
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_MEMORY_SATURATED);
+}
+
 static void evidence_carries_numbers(void **state)
 {
     (void)state;
@@ -218,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule),
+        cmocka_unit_test(disturbed_numbers_tell_nothing),
         cmocka_unit_test(evidence_carries_numbers),
         cmocka_unit_test(noisy_twins_follow_their_interval),
         cmocka_unit_test(missing_numbers_give_no_evidence),
