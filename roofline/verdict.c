@@ -105,7 +105,7 @@ static bool test_achieved(struct verdict *out, const struct verdict_input *in)
 
 // True if the larger twin takes the full time, within the limit or as far as the interval tells.
 // A twin does less than the full work: where it takes longer, its denser stream met a slower memory
-// (a Zen 4 VM: up to 1.23), which leaves no doubt that it accounts for the full time.
+// (a Zen 4 VM: up to 1.36), which leaves no doubt that it accounts for the full time.
 static bool takes_all(struct verdict_ratio larger)
 {
     double off = 1 - larger.value;

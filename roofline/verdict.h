@@ -68,7 +68,7 @@ struct verdict {
 #define VERDICT_ACHIEVED_MIN 0.70
 #define VERDICT_TWIN_NEAR 0.10
 #define VERDICT_TWIN_NOISY 0.20   /**< median this near and the interval within VERDICT_TWIN_NEAR */
-#define VERDICT_TWIN_LONGEST 1.30 /**< a twin this much longer than the full time is no twin */
+#define VERDICT_TWIN_LONGEST 1.50 /**< a twin this much longer than the full time is no twin */
 #define VERDICT_TWIN_APART 1.5
 #define VERDICT_ADDITIVE 0.95
 #define VERDICT_AT_ROOF 0.90

@@ -42,8 +42,8 @@ static const struct row rows[] = {
     ROW(1, 10, 0.90, 0.92, 0.62, 2, 1, 0.9, 0.8, 2, BOUND_UNKNOWN, false),
     ROW(1, 10, 0.80, 0.89, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_UNKNOWN, false),
     ROW(1, 10, 0.80, 1.09, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_MEMORY_CORE_LIMITED, false),
-    ROW(1, 10, 0.80, 1.29, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_MEMORY_CORE_LIMITED, false),
-    ROW(1, 10, 0.80, 1.31, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_UNKNOWN, false),
+    ROW(1, 10, 0.80, 1.49, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_MEMORY_CORE_LIMITED, false),
+    ROW(1, 10, 0.80, 1.51, 0.30, 2, 1, 0.8, 0.7, 2, BOUND_UNKNOWN, false),
     // at the read roof a small compute-only twin does not make it latency
     ROW(1, 10, 0.90, 0.85, 0.15, 2, 1, 0.9, 0.8, 2, BOUND_MEMORY_CORE_LIMITED, false),
     ROW(1, 10, 0.89, 0.85, 0.15, 2, 1, 0.9, 0.8, 2, BOUND_LATENCY, false),
