@@ -164,7 +164,8 @@ static uint64_t expert_elements(const struct model *model)
         for (uint32_t i = 0; i < block->matrix_count; i++) {
             const struct model_matrix *matrix = &block->matrices[i];
             bool routed = model_role_operator(matrix->role) == MODEL_OP_EXPERTS;
-            elements += routed ? block->layers * matrix->count * matrix->n * matrix->k : 0;
+            elements +=
+                routed ? (uint64_t)block->layers * matrix->count * matrix->n * matrix->k : 0;
         }
     }
     return elements;
