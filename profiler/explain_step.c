@@ -232,7 +232,7 @@ static void explain_weights(FILE *out, const struct model_answer *answer, const 
     bool told = explain_plain_weights(out, answer, step, bytes->weights - routed);
     if (experts != NULL) {
         explain_experts(out, answer->model, step);
-        (void)fprintf(out, "  %-13s %s B\n", "their bytes", explain_number(text, routed));
+        (void)fprintf(out, "  %-13s %s B\n", "expert bytes", explain_number(text, routed));
     }
     if (!told || experts != NULL) {
         (void)fprintf(out, "  %-13s %s B: every matrix, bias and norm %s,\n", "all weights",
