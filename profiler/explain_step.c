@@ -164,7 +164,8 @@ static uint64_t expert_elements(const struct model *model)
         for (uint32_t i = 0; i < block->matrix_count; i++) {
             const struct model_matrix *matrix = &block->matrices[i];
             bool routed = model_role_operator(matrix->role) == MODEL_OP_EXPERTS;
-            elements += routed ? block->layers * matrix->count * matrix->n * matrix->k : 0;
+            elements +=
+                routed ? (uint64_t)block->layers * matrix->count * matrix->n * matrix->k : 0;
         }
     }
     return elements;
@@ -231,7 +232,7 @@ static void explain_weights(FILE *out, const struct model_answer *answer, const 
     bool told = explain_plain_weights(out, answer, step, bytes->weights - routed);
     if (experts != NULL) {
         explain_experts(out, answer->model, step);
-        (void)fprintf(out, "  %-13s %s B\n", "their bytes", explain_number(text, routed));
+        (void)fprintf(out, "  %-13s %s B\n", "expert bytes", explain_number(text, routed));
     }
     if (!told || experts != NULL) {
         (void)fprintf(out, "  %-13s %s B: every matrix, bias and norm %s,\n", "all weights",
