@@ -69,11 +69,6 @@ void attention_set_prefetch(struct attention *attention, size_t prefetch_bytes);
 void attention_run(struct attention *attention, unsigned thread, unsigned char *const *cache,
                    enum linear_mode mode);
 
-/** Writes key[k_dim] and value[v_dim] of a token of a unit (KV head of a sequence) into the cache,
- *  rounded to its format: how a prefill's rows get there before attention_run(). */
-void attention_put(const struct attention *attention, unsigned char *const *cache, uint64_t unit,
-                   uint64_t token, const float *key, const float *value);
-
 /** FLOPs that a LINEAR_FULL run executes in its products (masked parts of pages included). */
 double attention_flop_executed(const struct attention *attention);
 

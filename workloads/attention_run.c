@@ -1,4 +1,5 @@
 #include "workloads/attention_plan.h"
+#include "workloads/line_rows.h"
 
 #include <string.h>
 

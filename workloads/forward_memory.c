@@ -1,5 +1,6 @@
 #include "workloads/attention_plan.h"
 #include "workloads/forward_plan.h"
+#include "workloads/line_rows.h"
 #include "workloads/linear_plan.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "workloads/line.h"
+#include "workloads/line_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -77,11 +77,6 @@ void linear_set_prefetch(struct linear *linear, size_t prefetch_bytes);
 void linear_run(struct linear *linear, unsigned thread, const unsigned char *weights,
                 enum linear_mode mode);
 
-/** The two halves of linear_run() for callers that time them apart: the thread's share of packing
- *  x, and, after a barrier, the full kernel's product. */
-void linear_pack(const struct linear *linear, unsigned thread);
-void linear_multiply(struct linear *linear, unsigned thread, const unsigned char *weights);
-
 /** W[row, k] of the stored format as a double; weights[t] is thread t's part. */
 double linear_weight(const struct linear *linear, const unsigned char *const *weights, uint64_t row,
                      uint64_t k);
