@@ -44,21 +44,31 @@ static double fma_rate(const struct result_machine *machine)
     return best;
 }
 
-static double read_rate(const struct result_machine *machine)
-{
-    for (size_t i = 0; i < machine->bandwidth_count; i++) {
-        if (strcmp(machine->bandwidth[i].level, "DRAM") == 0) {
-            return machine->bandwidth[i].bytes_per_s.value;
-        }
-    }
-    return 0;
-}
-
 static bool of_step(const struct result_point *point, const struct result_step *step)
 {
     return strcmp(point->phase, step->phase) == 0 && strcmp(point->dtype, step->dtype) == 0 &&
            point->batch == step->batch && point->context == step->context &&
            point->prompt == step->prompt;
+}
+
+// Of the level that serves the step's linears: those of a model that fits in cache are not read
+// from memory.
+static double read_rate(const struct result_run *run, const struct result_step *step)
+{
+    const char *level = "DRAM";
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *point = &run->points[i];
+        if (of_step(point, step) && strcmp(point->operator_, "attention") != 0 &&
+            point->resident_level[0] != '\0') {
+            level = point->resident_level;
+        }
+    }
+    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
+        if (strcmp(run->machine.bandwidth[i].level, level) == 0) {
+            return run->machine.bandwidth[i].bytes_per_s.value;
+        }
+    }
+    return 0;
 }
 
 static double attention_rate(const struct result_run *run, const struct result_step *step)
@@ -95,7 +105,7 @@ static void fill_rates(struct estimate_rates *out, const struct result_run *run,
     double linears = kernel_rate(&run->machine, step->dtype);
     memset(out, 0, sizeof *out);
     out->flop_per_s = fma_rate(&run->machine);
-    out->bytes_per_s = read_rate(&run->machine);
+    out->bytes_per_s = read_rate(run, step);
     out->barrier_seconds = barrier_seconds(steps->measure->session->team);
     for (int op = 0; op < MODEL_OPERATORS; op++) {
         out->operator_flop_per_s[op] =

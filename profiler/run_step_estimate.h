@@ -6,9 +6,9 @@
 #include "profiler/run_step.h"
 
 /** Fills estimated_seconds of a step and of its operators: the sum over operators of max(F / P,
- *  Q / BW) and a barrier each. BW is the run's read roof; P of linears is the ceiling of our kernel
- *  of their weights' format, of attention what its point did without memory, else the roof.
- *  Errors: those of step_compute(). */
+ *  Q / BW) and a barrier each. BW is the read roof of the level that serves the linears; P of
+ * linears is the ceiling of our kernel of their weights' format, of attention what its point did
+ * without memory, else the roof. Errors: those of step_compute(). */
 CHECKED struct status run_step_estimate(struct result_step *out, struct result_run *run,
                                         const struct run_steps *steps);
 

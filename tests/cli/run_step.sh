@@ -51,7 +51,7 @@ for s in steps:
         assert all(p > 0 for p in parts) and sum(parts) <= whole * (1 + 1e-9), (name, whole, parts)
     shares = sum(o["time_share_fraction"] for o in s["operators"])
     assert 0.5 < shares < 1.2, (name, shares)
-    assert s["estimated_seconds"] > 0 and s["predicted_seconds"] > 0, name
+    assert s["estimated_seconds"] > 0, name
 PYTHON
 sh "$TESTS/schema.sh" "$work/run.json" >"$work/schema" 2>&1
 code=$?
