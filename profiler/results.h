@@ -201,6 +201,16 @@ struct result_machine {
     struct reading saturating_threads;    /**< knee of scaling; absent where none was reached */
 };
 
+/** An operator within a step that was run as a whole; seconds are of all its layers. */
+struct result_step_operator {
+    char name[16];
+    struct reading seconds;
+    double time_share_fraction; /**< of the step */
+    double estimated_seconds;   /**< max(F / P, Q / BW), P of our kernel; NaN unknown */
+};
+
+enum { RESULT_STEP_OPERATORS_MAX = 12 };
+
 /** One step of the whole model: what the operators add up to. */
 struct result_step {
     char phase[8];
@@ -213,7 +223,16 @@ struct result_step {
     struct reading ttft_seconds; /**< prefill: one step; absent in decode */
     struct reading predicted_tokens_per_s; /**< of the bound: roofs and analytic bytes and flop */
     struct reading predicted_seconds;
+    struct reading estimated_seconds; /**< sum over operators of max(F / P, Q / BW), P what our own
+                                           kernels reach, and the barriers */
     struct reading remainder_seconds; /**< step less the sum of its operators */
+    unsigned layers;                  /**< of the model */
+    unsigned layers_measured; /**< fewer: the times are extrapolated; 0: not run as a whole */
+    struct result_step_operator operators[RESULT_STEP_OPERATORS_MAX];
+    size_t operator_count;
+    double max_relative_error; /**< of the products' samples; NaN if not checked */
+    double tolerance;
+    bool verified;
 };
 
 /** Batch at which decode turns from memory to compute (contract: crossover_batch). */

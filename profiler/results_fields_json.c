@@ -320,7 +320,21 @@ const struct field result_machine_fields[] = {
     {.key = NULL}};
 #undef T
 
+#define T result_step_operator
+static const struct field step_operator_fields[] = {
+    TEXT("name", name),
+    MEASURED("seconds", seconds),
+    NUMBER("time_share_fraction", time_share_fraction, "the step was not measured"),
+    NUMBER("estimated_seconds", estimated_seconds, "no rate is known for this operator"),
+    {.key = NULL}};
+#undef T
+
 #define T result_step
+static const struct field step_check_fields[] = {
+    NUMBER("max_relative_error", max_relative_error, "not checked against a reference"),
+    NUMBER("tolerance", tolerance, "not checked against a reference"),
+    {.key = NULL}};
+
 const struct field result_step_fields[] = {
     TEXT("phase", phase),
     COUNT("batch", batch),
@@ -332,7 +346,14 @@ const struct field result_step_fields[] = {
     MEASURED("ttft_seconds", ttft_seconds),
     MODELLED("predicted_tokens_per_s", predicted_tokens_per_s),
     MODELLED("predicted_seconds", predicted_seconds),
+    MODELLED("estimated_seconds", estimated_seconds),
     DERIVED("remainder_seconds", remainder_seconds, FROM_SECONDS),
+    COUNT("layers", layers),
+    COUNT("layers_measured", layers_measured),
+    MANY("operators", FIELD_ARRAY, operators, operator_count, result_step_operator,
+         RESULT_STEP_OPERATORS_MAX, step_operator_fields),
+    GROUP("result_check", step_check_fields),
+    YES_NO("verified", verified),
     {.key = NULL}};
 #undef T
 

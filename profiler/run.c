@@ -7,6 +7,7 @@
 #include "profiler/result_build.h"
 #include "profiler/run_document_json.h"
 #include "profiler/run_point.h"
+#include "profiler/run_step.h"
 #include "profiler/run_summary.h"
 #include "roofline/step.h"
 #include "roofline/units.h"
@@ -69,7 +70,7 @@ static struct status memory_needed(uint64_t *arena, struct run *r)
         *arena = instance > (double)*arena ? (uint64_t)instance : *arena;
     }
     double available = (double)r->session.machine.memory_available_bytes;
-    if (available > 0 && whole > available) {
+    if (available > 0 && whole > available && !r->request->step) { // a step runs what fits
         char text[4][UNITS_TEXT];
         return status_error(
             STATUS_UNAVAILABLE,
@@ -130,7 +131,12 @@ static struct status prepare(struct run *r)
     TRY(run_jobs_plan(&r->jobs, &r->model, r->request));
     note_model(r);
     uint64_t arena = 0;
+    uint64_t steps = 0;
     TRY(memory_needed(&arena, r));
+    if (r->request->step) {
+        TRY(run_steps_plan(&steps, &r->model, r->request, &r->session));
+        arena = steps > arena ? steps : arena;
+    }
     TRY(save(r)); // an incomplete document from here on
     TRY(session_start(&r->session, arena));
     r->out->read_growth = r->session.read_growth;
@@ -246,6 +252,36 @@ static struct status measure_all(struct run *r)
     return wrong;
 }
 
+// Whole steps after all points, since they overwrite the arena; a wrong one is remembered.
+static struct status measure_steps(struct run *r)
+{
+    const struct run_steps steps = {&r->model, r->request, &r->jobs, &r->measure};
+    struct status wrong = status_ok();
+    for (size_t i = 0; i < r->out->step_count; i++) {
+        double left = r->request->budget_seconds - (clock_seconds() - r->begin_seconds);
+        double seconds = left / (double)(r->out->step_count - i);
+        if (r->request->budget_seconds > 0 && left <= 0) {
+            result_warn(r->out, "budget", "a larger --budget, or a quiet machine",
+                        "the budget of %.3g s was used up: %zu of %zu steps were not measured",
+                        r->request->budget_seconds, r->out->step_count - i, r->out->step_count);
+            break;
+        }
+        struct status status = run_step_measure(&r->out->steps[i], r->out, &steps,
+                                                r->request->budget_seconds > 0 ? seconds : 0);
+        if (status.code == STATUS_INTERRUPTED || status.code == STATUS_SYSTEM) {
+            return status;
+        }
+        if (status.code != STATUS_OK) {
+            bool mismatch = status.code == STATUS_MISMATCH;
+            result_warn(r->out, mismatch ? "wrong_result" : "not_measured", NULL, "%s",
+                        status.detail);
+            wrong = wrong.code == STATUS_OK && mismatch ? status : wrong;
+        }
+        TRY(save(r));
+    }
+    return wrong;
+}
+
 static struct status execute(struct run *r)
 {
     struct status status = prepare(r);
@@ -270,6 +306,10 @@ static struct status execute(struct run *r)
                     interference_describe(seen, sizeof seen, &signs));
     }
     run_summary(r->out, &r->model, &r->session, r->request);
+    if (r->request->step && (status.code == STATUS_OK || status.code == STATUS_MISMATCH)) {
+        struct status steps = measure_steps(r);
+        status = steps.code == STATUS_OK ? status : steps;
+    }
     r->out->complete = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
     struct status saved = save(r);
     return status.code == STATUS_OK ? saved : status;

@@ -238,3 +238,18 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
     }
     return status;
 }
+
+struct status run_candidate_way(struct forward_way *out, struct run_measure *measure,
+                                const struct run_job *job)
+{
+    struct run_choice choice;
+    TRY(run_candidate_choose(&choice, measure, job, (uint64_t)job->step_bytes));
+    if (choice.candidate == CANDIDATE_LIBRARY) {
+        choice.candidate = CANDIDATE_FMA;
+        choice.prefetch_bytes = distances[0];
+    }
+    bool integers = run_job_is_integer(job);
+    out->class_ = integers || choice.candidate == CANDIDATE_DOT ? LINEAR_DOT : LINEAR_FMA;
+    out->prefetch_bytes = choice.prefetch_bytes;
+    return candidate_isa(&out->isa, measure, choice.candidate);
+}

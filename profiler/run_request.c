@@ -43,6 +43,8 @@ static const struct argp_option options[] = {
     {"counters", KEY_COUNTERS, "WORD", 0, "auto, off, require, papi, perf (auto)", 4},
     {"events", KEY_EVENTS, "FILE", 0,
      "event table of a CPU newer than this build (lmroof counters --help)", 4},
+    {"step", KEY_STEP, NULL, 0,
+     "run the whole step too: all layers in order, tokens/s, time by operator", 4},
     {"no-twins", KEY_NO_TWINS, NULL, 0, "skip the memory-only and compute-only twins", 4},
     {"repeat", KEY_REPEAT, "N", 0, "rounds per point, 3 to 64 (11)", 5},
     {"budget", KEY_BUDGET, "SECONDS", 0, "fewer rounds so that the run ends in time (no limit)", 5},
@@ -223,6 +225,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case KEY_EVENTS:
         request->events_path = arg;
+        break;
+    case KEY_STEP:
+        request->step = true;
         break;
     case KEY_NO_TWINS:
         request->no_twins = true;

@@ -118,11 +118,17 @@ static void add_step(struct result_run *run, const struct model *model,
     step->context = point->context;
     step->prompt = point->prompt;
     const struct reading unmeasured = reading_absent(
-        ABSENT_NOT_ASKED, "operators were measured one by one, not the step as a whole", NULL);
+        ABSENT_NOT_ASKED, "operators were measured one by one, not the step as a whole", "--step");
     step->tokens_per_s = unmeasured;
     step->tpot_seconds = unmeasured;
     step->ttft_seconds = unmeasured;
     step->remainder_seconds = unmeasured;
+    step->estimated_seconds = unmeasured;
+    step->max_relative_error = (double)NAN;
+    step->tolerance = (double)NAN;
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        step->layers += model->blocks[b].layers;
+    }
     predict(step, run, model, point, request);
 }
 

@@ -32,4 +32,9 @@ struct attention {
 /** Pages before the first one that thread owns: P t / T. */
 uint64_t attention_first_page(const struct attention *a, unsigned thread);
 
+/** Writes key[k_dim] and value[v_dim] of a token of a unit (KV head of a sequence) into the cache,
+ *  rounded to its format: how a prefill's rows get there before attention_run(). */
+void attention_put(const struct attention *attention, unsigned char *const *cache, uint64_t unit,
+                   uint64_t token, const float *key, const float *value);
+
 #endif

@@ -1,4 +1,5 @@
 #include "workloads/attention_plan.h"
+#include "workloads/line_rows.h"
 
 #include <string.h>
 
@@ -52,18 +53,23 @@ static void pack_queries(const struct attention *a, float *packed, const float *
     }
 }
 
+static void put_token(const struct attention *a, unsigned char *page, unsigned token,
+                      const float *key, const float *value)
+{
+    enum line_format format = a->params.format;
+    unsigned char *k_group = page + token / LINE_ROWS * a->k_lines * LINE_BYTES;
+    line_put_row(format, k_group, token % LINE_ROWS, key, a->params.k_dim);
+    for (unsigned d = 0; d < a->params.v_dim; d += LINE_ROWS) {
+        unsigned left = a->params.v_dim - d;
+        line_put_rows(format, page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES, token,
+                      value + d, left < LINE_ROWS ? left : LINE_ROWS);
+    }
+}
+
 static void append_row(const struct attention *a, unsigned char *page, uint64_t unit)
 {
     const float *row = a->append + unit * (a->params.k_dim + a->params.v_dim);
-    unsigned token = (unsigned)((a->tokens - 1) % ATTENTION_PAGE);
-    unsigned char *k_group = page + token / LINE_ROWS * a->k_lines * LINE_BYTES;
-    for (unsigned d = 0; d < a->params.k_dim; d++) {
-        line_put(a->params.format, k_group, token % LINE_ROWS, d, row[d]);
-    }
-    for (unsigned d = 0; d < a->params.v_dim; d++) {
-        line_put(a->params.format, page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,
-                 d % LINE_ROWS, token, row[a->params.k_dim + d]);
-    }
+    put_token(a, page, (unsigned)((a->tokens - 1) % ATTENTION_PAGE), row, row + a->params.k_dim);
 }
 
 static float *partial_of(const struct attention *a, unsigned thread, uint64_t unit)
@@ -381,4 +387,12 @@ void attention_run(struct attention *attention, unsigned thread, unsigned char *
 #pragma omp barrier
         decode_merge(a, thread, scratch);
     }
+}
+
+void attention_put(const struct attention *attention, unsigned char *const *cache, uint64_t unit,
+                   uint64_t token, const float *key, const float *value)
+{
+    const struct attention *a = attention;
+    unsigned char *page = cache_page(a, cache, unit * a->pages + token / ATTENTION_PAGE);
+    put_token(a, page, (unsigned)(token % ATTENTION_PAGE), key, value);
 }

@@ -1,4 +1,4 @@
-#include "workloads/line.h"
+#include "workloads/line_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,32 +76,37 @@ static float float_of_bits(uint32_t bits)
     return f;
 }
 
-uint32_t line_bf16_bits(float value)
+static uint32_t bits_of_float(float f)
 {
     uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+uint32_t line_bf16_bits(float value)
+{
+    uint32_t bits = bits_of_float(value);
     return (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
 }
 
+// The half's exponent and fraction in a float's place are 2^-112 of its value, subnormals too.
 static float f16_value(uint32_t h)
 {
-    int exponent = (int)(h >> 10 & 31U);
-    double fraction = (double)(h & 1023U);
-    double magnitude = exponent == 0 ? ldexp(fraction, -24) : ldexp(1024 + fraction, exponent - 25);
-    return (float)((h & 0x8000U) != 0 ? -magnitude : magnitude);
+    float magnitude = float_of_bits((h & 0x7fffU) << 13) * 0x1p112F;
+    return float_of_bits(bits_of_float(magnitude) | (h & 0x8000U) << 16);
 }
 
 // |value| < 65504: what the kernels store is of unit size.
 static uint32_t f16_bits(float value)
 {
-    uint32_t sign = signbit(value) ? 0x8000U : 0;
-    double magnitude = fabs((double)value);
-    int exponent = 0;
-    (void)frexp(magnitude, &exponent); // magnitude = f x 2^exponent, f in [0.5, 1)
-    exponent = exponent < -13 ? -13 : exponent;
-    uint32_t units = (uint32_t)nearbyint(ldexp(magnitude, 11 - exponent));
-    // units is below 2^11, or reaches it by rounding: the carry moves into the exponent by itself.
-    return sign | (units < 1024 ? units : ((uint32_t)(exponent + 13) << 10) + units);
+    uint32_t bits = bits_of_float(value);
+    uint32_t sign = bits >> 16 & 0x8000U;
+    uint32_t magnitude = bits & 0x7fffffffU;
+    if (magnitude < 0x38800000U) { // below 2^-14: the addition rounds to multiples of 2^-24
+        return sign | (bits_of_float(float_of_bits(magnitude) + 0.5F) - 0x3f000000U);
+    }
+    magnitude += 0xfffU + (magnitude >> 13 & 1U); // to nearest, ties to even
+    return sign | (magnitude - 0x38000000U) >> 13;
 }
 
 float line_round(enum line_format format, float value)
@@ -162,4 +167,27 @@ void line_put(enum line_format format, unsigned char *group, unsigned row, uint6
     }
     uint16_t half = (uint16_t)(format == LINE_BF16 ? line_bf16_bits(value) : f16_bits(value));
     memcpy(at, &half, sizeof half);
+}
+
+void line_put_row(enum line_format format, unsigned char *group, unsigned row, const float *values,
+                  size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        unsigned char *at = group + element_offset(format, row, k);
+        if (format == LINE_F32) {
+            memcpy(at, &values[k], sizeof values[k]);
+        } else {
+            uint16_t half =
+                (uint16_t)(format == LINE_BF16 ? line_bf16_bits(values[k]) : f16_bits(values[k]));
+            memcpy(at, &half, sizeof half);
+        }
+    }
+}
+
+void line_put_rows(enum line_format format, unsigned char *group, uint64_t k, const float *values,
+                   unsigned rows)
+{
+    for (unsigned row = 0; row < rows; row++) {
+        line_put(format, group, row, k, values[row]);
+    }
 }

@@ -257,3 +257,15 @@ void linear_run(struct linear *linear, unsigned thread, const unsigned char *wei
     }
     run_groups(linear, thread, weights, mode);
 }
+
+void linear_pack(const struct linear *linear, unsigned thread)
+{
+    if (linear_needs_packing(linear)) {
+        linear_pack_share(linear, thread);
+    }
+}
+
+void linear_multiply(struct linear *linear, unsigned thread, const unsigned char *weights)
+{
+    run_groups(linear, thread, weights, LINEAR_FULL);
+}

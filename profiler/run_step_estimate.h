@@ -1,0 +1,15 @@
+#ifndef PROFILER_RUN_STEP_ESTIMATE_H
+#define PROFILER_RUN_STEP_ESTIMATE_H
+
+/** What a measured step could be expected to take. */
+
+#include "profiler/run_step.h"
+
+/** Fills estimated_seconds of a step and of its operators: the sum over operators of max(F / P,
+ *  Q / BW) and a barrier each. BW is the read roof of the level that serves the linears; P of
+ * linears is the ceiling of our kernel of their weights' format, of attention what its point did
+ * without memory, else the roof. Errors: those of step_compute(). */
+CHECKED struct status run_step_estimate(struct result_step *out, struct result_run *run,
+                                        const struct run_steps *steps);
+
+#endif

@@ -1,0 +1,103 @@
+#!/bin/sh
+# lmroof run --step: whole steps of small models in every format, their operators' sum, documents
+# that are valid, and what is refused: families without a workload, too little memory.
+set -u
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+cat >"$work/config.json" <<'JSON'
+{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 256,
+ "intermediate_size": 512, "num_attention_heads": 8, "num_key_value_heads": 2,
+ "num_hidden_layers": 3, "head_dim": 32, "vocab_size": 1001, "max_position_embeddings": 2048,
+ "tie_word_embeddings": false, "torch_dtype": "bfloat16"}
+JSON
+common="--repeat 3 --counters off --no-twins --quiet --threads 1"
+"$LMROOF" run -m "$work/config.json" --step --batch 1,3 --context 40 --prompt 33 \
+    --dtype f32,f16,bf16,q8_0,q4_0 $common -o "$work/run.json" >"$work/out" 2>"$work/err" ||
+    fail "run --step: exit $?: $(cat "$work/err")"
+grep -q "whole step, batch 3: [0-9.e+]* tokens/s" "$work/out" || fail "no step in the table"
+python3 - "$work/run.json" <<'PYTHON' || fail "the document of run --step"
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+assert document["complete"]
+steps = document["steps"]
+wanted = {(d, p, b) for d in ("f32", "f16", "bf16", "q8_0", "q4_0")
+          for p, b in (("decode", 1), ("decode", 3), ("prefill", 1))}
+assert {(s["dtype"], s["phase"], s["batch"]) for s in steps} == wanted
+assert document["step"] == steps[0]
+for s in steps:
+    name = (s["dtype"], s["phase"], s["batch"])
+    prefill = s["phase"] == "prefill"
+    time = s["ttft_seconds"] if prefill else s["tpot_seconds"]
+    assert (s["tpot_seconds"] if prefill else s["ttft_seconds"]) is None, name
+    tokens = s["batch"] * (s["prompt"] if prefill else 1)
+    assert abs(s["tokens_per_s"]["value"] * time["value"] / tokens - 1) < 1e-9, name
+    assert s["layers"] == s["layers_measured"] == 3, name
+    assert s["verified"] and s["result_check"]["max_relative_error"] > 0, name
+    operators = {o["name"]: o["seconds"] for o in s["operators"]}
+    expected = {"norms", "qkv", "rope", "attention", "attn_out", "gate_up", "down", "head"}
+    if s["dtype"] in ("q8_0", "q4_0"):
+        expected.add("act_quant")
+    assert set(operators) == expected, (name, set(operators))
+    # Sample by sample the operators and the remainder are the step.
+    samples = zip(*[o["samples"] for o in operators.values()])
+    for whole, parts in zip(time["samples"], samples):
+        assert all(p > 0 for p in parts) and sum(parts) <= whole * (1 + 1e-9), (name, whole, parts)
+    shares = sum(o["time_share_fraction"] for o in s["operators"])
+    assert 0.5 < shares < 1.2, (name, shares)
+    assert s["estimated_seconds"] > 0, name
+PYTHON
+sh "$TESTS/schema.sh" "$work/run.json" >"$work/schema" 2>&1
+code=$?
+[ $code -eq 0 ] || [ $code -eq 77 ] || fail "not valid: $(grep FAIL "$work/schema" | head -3)"
+
+# Another family: LayerNorm, GELU, biases, learned positions, tied head.
+cat >"$work/gpt2.json" <<'JSON'
+{"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "vocab_size": 500,
+ "n_positions": 64, "torch_dtype": "float32"}
+JSON
+"$LMROOF" run -m "$work/gpt2.json" --step --phase decode --context 10 $common --json \
+    >"$work/out" 2>"$work/err" || fail "gpt2: exit $?: $(cat "$work/err")"
+grep -q '"tpot_seconds"' "$work/out" || fail "gpt2: no step"
+
+# Without --step it is absent, with a reason and a remedy.
+"$LMROOF" run -m "$work/gpt2.json" --phase decode --context 10 $common --json >"$work/out" ||
+    fail "without --step: exit $?"
+python3 - "$work/out" <<'PYTHON' || fail "a step that was not asked for"
+import json
+import sys
+
+step = json.load(open(sys.argv[1]))["step"]
+assert step["tpot_seconds"] is None and step["layers_measured"] == 0 and not step["operators"]
+assert step["why_absent"]["tpot_seconds"]["state"] == "not_asked"
+assert step["why_absent"]["tpot_seconds"]["try"] == "--step"
+PYTHON
+
+# refused PATTERN ARGS...: exit 2 or 1 as told by CODE, one line, nothing on stdout.
+refused() {
+    code=$1
+    pattern=$2
+    shift 2
+    "$LMROOF" run --step $common "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ $got -eq "$code" ] || fail "$*: exit $got, want $code: $(cat "$work/err")"
+    grep -q -e "$pattern" "$work/err" || fail "$*: lacks '$pattern': $(cat "$work/err")"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$*: not one line: $(cat "$work/err")"
+    [ -s "$work/out" ] && fail "$*: figures after an error"
+}
+refused 2 "mixtral.*no workload; accepted llama" -m mixtral-8x7b
+refused 2 "deepseek-v3.*no workload; accepted llama" -m deepseek-v3
+refused 2 "sliding window shorter than the prompt" -m mistral-7b-v0.1 --phase prefill --prompt 5000
+refused 2 "position 65.*learned 64" -m "$work/gpt2.json" --phase decode --context 64
+# No machine has room for one layer of this.
+sed 's/"intermediate_size": 512/"intermediate_size": 16000000/; s/"hidden_size": 256/"hidden_size": 1000000/' \
+    "$work/config.json" >"$work/large.json"
+refused 1 "one layer of .*needs .*are to be had" -m "$work/large.json" --phase decode --dtype f32
+[ $failed -eq 0 ] && echo ok
+exit $failed

@@ -1,0 +1,3 @@
+#include "workloads/elementwise_loops.h"
+
+const struct elementwise elementwise_portable = ELEMENTWISE_ROW(ISA_PORTABLE, "portable");

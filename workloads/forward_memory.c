@@ -1,0 +1,108 @@
+#include "workloads/attention_plan.h"
+#include "workloads/forward_plan.h"
+#include "workloads/line_rows.h"
+#include "workloads/linear_plan.h"
+
+#include <math.h>
+
+static size_t table_groups(const struct forward_table *table)
+{
+    return (table->n + LINE_ROWS - 1) / LINE_ROWS;
+}
+
+static size_t table_thread_bytes(const struct forward_table *table, unsigned threads)
+{
+    return (table_groups(table) + threads - 1) / threads * table->group_bytes;
+}
+
+static size_t place(size_t *next, size_t bytes)
+{
+    size_t at = *next;
+    *next += bytes;
+    return at;
+}
+
+void forward_layout(struct forward *f)
+{
+    unsigned threads = f->params.threads;
+    size_t next = 0;
+    for (unsigned b = 0; b < f->block_count; b++) {
+        struct forward_block *block = &f->blocks[b];
+        block->first_offset = next;
+        size_t in_layer = 0;
+        for (int i = 0; i < FORWARD_PRODUCTS; i++) {
+            struct forward_linear *linear = &block->products[i];
+            linear->offset = place(&in_layer, linear_thread_bytes(linear->chunk, 0));
+        }
+        block->cache_offset = place(&in_layer, attention_thread_bytes(block->attention, 0));
+        block->layer_bytes = in_layer;
+        next += block->layers * in_layer;
+    }
+    f->head.offset = place(&next, linear_thread_bytes(f->head.chunk, 0));
+    bool tied = f->embedding.offset == SIZE_MAX;
+    f->embedding.offset =
+        tied ? f->head.offset : place(&next, table_thread_bytes(&f->embedding, threads));
+    f->positions.offset = place(&next, table_thread_bytes(&f->positions, threads));
+    f->thread_bytes = next;
+}
+
+void forward_look_up(const struct forward *f, const struct forward_table *table, float *out,
+                     unsigned char *const *memory, uint64_t row)
+{
+    size_t groups = table_groups(table);
+    size_t group = row / LINE_ROWS;
+    unsigned thread = 0;
+    while (group >= groups * (thread + 1) / f->params.threads) {
+        thread++;
+    }
+    size_t first = groups * thread / f->params.threads;
+    const unsigned char *at = memory[thread] + table->offset + (group - first) * table->group_bytes;
+    for (uint64_t k = 0; k < table->k; k++) {
+        out[k] = line_get(table->format, at, row % LINE_ROWS, k);
+    }
+}
+
+// Spread evenly over +-amplitude, a variance of amplitude^2 / 3: K of them keep a sum's size.
+static float amplitude_of(uint64_t k)
+{
+    return (float)sqrt(3.0 / (double)k);
+}
+
+static void fill_linear(const struct forward_linear *linear, unsigned thread, unsigned char *layer,
+                        uint64_t seed)
+{
+    line_fill_weights(linear->chunk->params.format, layer + linear->offset,
+                      linear_thread_bytes(linear->chunk, thread), amplitude_of(linear->k), seed);
+}
+
+static void fill_table(const struct forward_table *table, unsigned threads, unsigned char *memory,
+                       uint64_t seed)
+{
+    if (table->n > 0) {
+        line_fill_weights(table->format, memory + table->offset, table_thread_bytes(table, threads),
+                          amplitude_of(3), seed);
+    }
+}
+
+void forward_fill(const struct forward *forward, unsigned thread, unsigned char *memory)
+{
+    const struct forward *f = forward;
+    uint64_t seed = (uint64_t)thread << 32;
+    for (unsigned b = 0; b < f->block_count; b++) {
+        const struct forward_block *block = &f->blocks[b];
+        for (unsigned i = 0; i < block->layers; i++) {
+            unsigned char *layer = memory + block->first_offset + i * block->layer_bytes;
+            for (int p = 0; p < FORWARD_PRODUCTS; p++) {
+                fill_linear(&block->products[p], thread, layer, ++seed);
+            }
+            line_fill_weights(f->params.kv_format, layer + block->cache_offset,
+                              attention_thread_bytes(block->attention, thread), amplitude_of(3),
+                              ++seed);
+        }
+    }
+    fill_linear(&f->head, thread, memory, ++seed);
+    if (f->embedding.offset != f->head.offset) {
+        fill_table(&f->embedding, f->params.threads, memory, ++seed);
+    }
+    fill_table(&f->positions, f->params.threads, memory, ++seed);
+}
