@@ -167,7 +167,7 @@ static bool is_candidate(const struct stream_kernel *kernel, const char *name,
     return strcmp(kernel->kernel, name) == 0 && !(near && kernel->prefetch_bytes > 0);
 }
 
-enum { FINALISTS = 4, FINAL_ROUNDS = 7 };
+enum { FINALISTS = 4, FINAL_ROUNDS = 5 };
 
 // The fastest so far, best first.
 struct finalists {
@@ -195,7 +195,7 @@ static void enter(struct finalists *list, const struct ceiling *tried, double pe
 static const struct ceiling *decide(struct ceilings *session, struct finalists *list)
 {
     double *best = list->per_s;
-    double near = 0.85 * list->per_s[0];
+    double near = 0.92 * list->per_s[0];
     bool in[FINALISTS];
     size_t winner = 0;
     for (size_t i = 0; i < list->count; i++) {
