@@ -172,6 +172,17 @@ static void open_group(struct process_counters *counters, const struct counter_e
     }
 }
 
+static void leave_to_program(struct process_counters *counters)
+{
+    for (size_t i = 0; i < counters->task_event_count; i++) {
+        struct metric_state *state = &counters->metrics[counters->task_events[i].row->metric];
+        state->counted = false;
+        state->answer.value = reading_absent(
+            ABSENT_NOT_ASKED, "counted in the marked regions, not in the whole program",
+            "the same without --markers");
+    }
+}
+
 static struct status open_all(struct process_counters *counters,
                               const struct process_counter_options *options)
 {
@@ -185,6 +196,10 @@ static struct status open_all(struct process_counters *counters,
         size_t left = counters->system_event_count - at;
         open_group(counters, &counters->system_events[at],
                    left < COUNTER_EVENTS_MAX ? left : COUNTER_EVENTS_MAX);
+    }
+    if (options->list_only) {
+        leave_to_program(counters);
+        return status_ok();
     }
     for (size_t t = 0; t < options->task_count && counters->task_event_count > 0; t++) {
         for (size_t i = 0; i < counters->task_event_count; i++) {
@@ -332,7 +347,9 @@ void process_counters_report(struct result_counter *out, const struct process_co
     out->value = reading_plain(counted, ORIGIN_COUNTED);
 }
 
-size_t process_counters_events(const struct process_counters *counters)
+const struct counter_event *process_counters_list(size_t *count,
+                                                  const struct process_counters *counters)
 {
-    return counters->task_event_count;
+    *count = counters->task_event_count;
+    return counters->task_events;
 }
