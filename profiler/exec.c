@@ -34,6 +34,7 @@ struct setup {
     struct event_file *events;
     struct process_tree *tree;
     struct process_counters *counters;
+    struct exec_markers markers;
     struct exec_result *result;
 };
 
@@ -63,12 +64,14 @@ static struct status open_counters(struct setup *s, const int *tasks, size_t cou
                                                     .table = event_file_table(s->events),
                                                     .tasks = tasks,
                                                     .task_count = count,
-                                                    .on_exec = on_exec};
+                                                    .on_exec = on_exec,
+                                                    .list_only = s->request->markers};
     return process_counters_open(&s->counters, &options);
 }
 
 static void clean_up(struct setup *s)
 {
+    exec_markers_end(&s->markers);
     process_counters_close(s->counters);
     process_tree_destroy(s->tree);
     event_file_free(s->events);
@@ -126,7 +129,10 @@ static struct status conclude(struct setup *s, FILE *summary)
     const struct exec_request *request = s->request;
     TRY(exec_window_find(out, request, s->counters));
     struct status placed = status_ok();
-    if (out->place.asked) {
+    if (request->markers) {
+        out->region_count = exec_markers_collect(out->regions, &s->markers, s->counters);
+    }
+    if (out->place.asked || out->region_count > 0) {
         placed = exec_place_roofs(out, request, s->context);
     }
     exec_place_window(out);
@@ -148,7 +154,9 @@ static struct status watch_command(struct setup *s, struct launch *launch)
 {
     int task = (int)launch->pid;
     TRY(process_tree_create(&s->tree, "", task, (int)getpid()));
-    TRY(open_counters(s, &task, 1, true));
+    if (!s->request->markers) { // else they are known already, and left to the program
+        TRY(open_counters(s, &task, 1, true));
+    }
     process_counters_idle(s->counters, idle_seconds);
     return watch_run(&s->result->watch,
                      &(struct watch_options){.tree = s->tree,
@@ -175,6 +183,10 @@ static struct status run_command(int *exit_code, struct setup *s)
     const char *name = strrchr(request->command[0], '/');
     (void)snprintf(s->result->name, sizeof s->result->name, "%.31s",
                    name == NULL ? request->command[0] : name + 1);
+    if (request->markers) {
+        TRY(open_counters(s, NULL, 0, true));
+        TRY(exec_markers_offer(&s->markers, s->counters));
+    }
     // Orphans of the command become our children, and stay in the tree.
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     TRY(launch_prepare(&launch, &(struct launch_options){.argv = request->command,

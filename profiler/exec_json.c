@@ -1,5 +1,6 @@
 #include "profiler/document_json.h"
 #include "profiler/exec.h"
+#include "profiler/exec_regions_json.h"
 #include "profiler/exec_series_json.h"
 #include "profiler/fields_json.h"
 #include "profiler/results_json.h"
@@ -188,6 +189,7 @@ struct status exec_write_json(const struct exec_result *result,
     set(document, "counters", counters_json(result->whole));
     set(document, "series", exec_series_json(watch));
     set(document, "phases", phases_json(&result->phases));
+    set(document, "regions", exec_regions_json(result));
     put_window(document, result);
     put_placement(document, &result->place);
     struct status status = document_write(document, context, path, to_stdout);

@@ -71,6 +71,9 @@ struct status exec_place_model(struct exec_placement *out, const struct exec_req
     struct reading nothing =
         reading_absent(ABSENT_NOT_ASKED, "no model was named", "-m MODEL --tokens N");
     *out = (struct exec_placement){.why = nothing.absence};
+    if (request->dtype != DTYPE_STORED) {
+        (void)snprintf(out->dtype, sizeof out->dtype, "%s", dtype_name(request->dtype));
+    }
     if (request->model == NULL) {
         return status_ok();
     }
@@ -184,6 +187,9 @@ static struct status measure_roofs(struct exec_result *out, unsigned threads,
 static unsigned busy_threads(const struct exec_result *out)
 {
     double cores = out->window.cores;
+    for (size_t i = 0; i < out->region_count; i++) {
+        cores = fmax(out->regions[i].threads, isnan(cores) || i == 0 ? 0 : cores);
+    }
     unsigned threads = isnan(cores) || cores < 1 ? 1 : (unsigned)(cores + 0.5);
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -200,7 +206,7 @@ struct status exec_place_roofs(struct exec_result *out, const struct exec_reques
     if (request->machine != NULL) {
         return roofs_of_file(place, request->machine);
     }
-    if (!out->window.known) {
+    if (!out->window.known && out->region_count == 0) {
         return status_ok(); // there is nothing to judge
     }
     if (out->attached && !out->watch.ended) {
@@ -323,4 +329,38 @@ void exec_place_window(struct exec_result *out)
         rate(tokens * place->bytes_per_token / seconds, error, ORIGIN_TIMED);
     place_counts(out, seconds);
     judge(place);
+}
+
+static double counted_sum(const struct exec_region *region, const enum metric *metrics,
+                          size_t count)
+{
+    double sum = (double)NAN;
+    for (size_t i = 0; i < count; i++) {
+        double value = region->counts[metrics[i]];
+        if (!isnan(value)) {
+            sum = (isnan(sum) ? 0 : sum) + value;
+        }
+    }
+    return sum;
+}
+
+void exec_place_region(struct exec_region_place *out, const struct exec_result *result,
+                       const struct exec_region *region)
+{
+    static const enum metric flops[] = {METRIC_FLOP_F32, METRIC_FLOP_F64, METRIC_FLOP_F16,
+                                        METRIC_FLOP_BF16};
+    static const enum metric dram[] = {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES};
+    const struct exec_placement *roofs = &result->place;
+    double intensity = region->flop / region->bytes;
+    out->flop_per_s = region->flop / region->seconds;
+    out->flop_per_byte_counted = counted_sum(region, flops, 4) / counted_sum(region, dram, 2);
+    out->attainable_flop_per_s = (double)NAN;
+    if (reading_is_present(&roofs->roof_bytes_per_s)) {
+        double memory = roofs->roof_bytes_per_s.value * intensity;
+        bool both = reading_is_present(&roofs->roof_flop_per_s);
+        out->attainable_flop_per_s = both ? fmin(memory, roofs->roof_flop_per_s.value) : memory;
+    }
+    // fmin() takes the number where the other is none.
+    out->attainable_flop_per_s = isnan(intensity) ? (double)NAN : out->attainable_flop_per_s;
+    out->roof_fraction = out->flop_per_s / out->attainable_flop_per_s;
 }

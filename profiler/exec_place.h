@@ -20,6 +20,17 @@ CHECKED struct status exec_place_model(struct exec_placement *out,
 CHECKED struct status exec_place_roofs(struct exec_result *out, const struct exec_request *request,
                                        const struct command_context *context);
 
+/** A marked region beside the same roofs; NaN for what is not known. */
+struct exec_region_place {
+    double flop_per_s;            /**< as told */
+    double flop_per_byte_counted; /**< NaN unless both were counted */
+    double attainable_flop_per_s; /**< at the told intensity */
+    double roof_fraction;
+};
+
+void exec_place_region(struct exec_region_place *out, const struct exec_result *result,
+                       const struct exec_region *region);
+
 /** Divides: rates, intensity, share of the roof. */
 void exec_place_window(struct exec_result *out);
 

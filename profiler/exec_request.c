@@ -21,6 +21,7 @@ enum option_key {
     KEY_QUIET,
     KEY_PID,
     KEY_DURATION,
+    KEY_MARKERS,
 };
 
 static const struct argp_option common_options[] = {
@@ -45,6 +46,8 @@ static const struct argp_option common_options[] = {
     {0}};
 
 static const struct argp_option exec_options[] = {
+    {"markers", KEY_MARKERS, NULL, 0,
+     "place the regions that the program marks with lmroof.h; counters count in them alone", 1},
     {"json", KEY_JSON, NULL, 0,
      "one JSON document (lmroof.exec/1) on standard output; the command's goes to standard error",
      4},
@@ -180,6 +183,9 @@ static struct status set_watch_option(bool *known, struct exec_request *request,
     case KEY_QUIET:
         request->quiet = true;
         return status_ok();
+    case KEY_MARKERS:
+        request->markers = true;
+        return status_ok();
     case KEY_PID:
         return set_pid(request, text);
     case KEY_DURATION:
@@ -217,7 +223,8 @@ static error_t parse_exec(int key, char *text, struct argp_state *state)
         state->next = state->argc;
         return 0;
     }
-    return key == KEY_JSON ? parse_common(key, text, state) : ARGP_ERR_UNKNOWN;
+    return key == KEY_JSON || key == KEY_MARKERS ? parse_common(key, text, state)
+                                                 : ARGP_ERR_UNKNOWN;
 }
 
 static error_t parse_attach(int key, char *text, struct argp_state *state)

@@ -25,6 +25,7 @@ struct exec_request {
     const char *machine; /**< a profile to take the roofs from; NULL: they are measured */
     enum counter_policy counters;
     const char *events_path;
+    bool markers; /**< exec: the program counts in its own regions */
     const char *output;
     bool json;
     bool quiet;

@@ -4,6 +4,7 @@
 /** What `exec` and `attach` found out, as plain data: what their text and their document are
  *  written from. */
 
+#include "profiler/exec_regions.h"
 #include "profiler/phases.h"
 #include "profiler/results.h"
 #include "profiler/watch.h"
@@ -63,6 +64,8 @@ struct exec_result {
     struct result_counter whole[METRIC_COUNT];
     struct result_counter in_window[METRIC_COUNT];
     struct exec_placement place;
+    struct exec_region regions[EXEC_REGIONS_MAX]; /**< that the program marked */
+    size_t region_count;
 };
 
 /** Sum of a sample's CPU time. */

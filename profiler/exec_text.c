@@ -1,4 +1,5 @@
 #include "profiler/exec.h"
+#include "profiler/exec_place.h"
 #include "roofline/units.h"
 
 #include <math.h>
@@ -130,6 +131,25 @@ static void print_place(FILE *out, const struct exec_placement *place)
     }
 }
 
+static void print_regions(FILE *out, const struct exec_result *result)
+{
+    char text[3][UNITS_TEXT];
+    for (size_t i = 0; i < result->region_count; i++) {
+        const struct exec_region *region = &result->regions[i];
+        struct exec_region_place place;
+        exec_place_region(&place, result, region);
+        (void)fprintf(out, "region       %s: %llu calls, %u threads, %.4g s, %.3g FLOP/byte, %s",
+                      region->name, (unsigned long long)region->calls, region->threads,
+                      region->seconds, region->flop / region->bytes,
+                      units_format_decimal(text[0], place.flop_per_s, "FLOP/s"));
+        if (!isnan(place.flop_per_byte_counted)) {
+            (void)fprintf(out, ", %.3g counted", place.flop_per_byte_counted);
+        }
+        (void)fprintf(out, isnan(place.roof_fraction) ? "\n" : ", %.3g of its roof\n",
+                      place.roof_fraction);
+    }
+}
+
 void exec_print(FILE *out, const struct exec_result *result)
 {
     print_end(out, result);
@@ -137,4 +157,5 @@ void exec_print(FILE *out, const struct exec_result *result)
     print_counters(out, result);
     print_phases(out, result);
     print_place(out, &result->place);
+    print_regions(out, result);
 }

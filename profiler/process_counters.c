@@ -1,7 +1,6 @@
-#include "profiler/process_counters.h"
-
 #include "profiler/clock.h"
 #include "profiler/counter_interval.h"
+#include "profiler/process_counters_parts.h"
 #include "profiler/team.h"
 
 #include <errno.h>
@@ -19,35 +18,6 @@ static const enum metric by_worth[] = {
     METRIC_DRAM_WRITE_BYTES,    METRIC_FLOP_BF16,   METRIC_FLOP_F16,       METRIC_FLOP_F64,
     METRIC_MEMORY_STALL_CYCLES, METRIC_L2_L3_BYTES, METRIC_L1_L2_BYTES,    METRIC_TLB_MISS,
     METRIC_PAGE_WALK_CYCLES,    METRIC_REF_CYCLES,  METRIC_PACKAGE_JOULES, METRIC_DRAM_JOULES,
-};
-
-/** Events of one task, or of the system, and where they stood when they were last read. */
-struct group {
-    void *handle;
-    const struct counter_event *events;
-    size_t count;
-    struct counter_values last;
-};
-
-struct metric_state {
-    struct result_counter answer; // what can be said without a count: absence, events, source
-    bool counted;
-    enum counter_fault fault; // worst of opening and reading
-    double total;
-    double background_per_s; // NaN: not a system metric, or not measured
-    double enabled_ns;
-    double running_ns;
-};
-
-struct process_counters {
-    struct counter_event task_events[COUNTER_EVENTS_MAX];
-    size_t task_event_count;
-    unsigned general; // counters that task_events need
-    struct counter_event *system_events;
-    size_t system_event_count;
-    struct group *groups;
-    size_t group_count;
-    struct metric_state metrics[METRIC_COUNT];
 };
 
 static bool has_own_counter(enum metric metric)
@@ -172,6 +142,17 @@ static void open_group(struct process_counters *counters, const struct counter_e
     }
 }
 
+static void leave_to_program(struct process_counters *counters)
+{
+    for (size_t i = 0; i < counters->task_event_count; i++) {
+        struct metric_state *state = &counters->metrics[counters->task_events[i].row->metric];
+        state->counted = false;
+        state->answer.value = reading_absent(
+            ABSENT_NOT_ASKED, "counted in the marked regions, not in the whole program",
+            "the same without --markers");
+    }
+}
+
 static struct status open_all(struct process_counters *counters,
                               const struct process_counter_options *options)
 {
@@ -185,6 +166,10 @@ static struct status open_all(struct process_counters *counters,
         size_t left = counters->system_event_count - at;
         open_group(counters, &counters->system_events[at],
                    left < COUNTER_EVENTS_MAX ? left : COUNTER_EVENTS_MAX);
+    }
+    if (options->list_only) {
+        leave_to_program(counters);
+        return status_ok();
     }
     for (size_t t = 0; t < options->task_count && counters->task_event_count > 0; t++) {
         for (size_t i = 0; i < counters->task_event_count; i++) {
@@ -212,6 +197,9 @@ struct status process_counters_open(struct process_counters **out,
     if (status_is_ok(status)) {
         status = open_all(counters, options);
     }
+    if (status_is_ok(status)) {
+        status = process_energy_open(counters, options->policy);
+    }
     if (!status_is_ok(status)) {
         process_counters_close(counters);
         return status;
@@ -228,6 +216,7 @@ void process_counters_close(struct process_counters *counters)
     for (size_t i = 0; i < counters->group_count; i++) {
         counter_source_perf.close(counters->groups[i].handle);
     }
+    energy_close(counters->energy);
     free(counters->groups);
     free(counters->system_events);
     free(counters);
@@ -268,6 +257,7 @@ void process_counters_read(double counts[METRIC_COUNT], struct process_counters 
     for (size_t i = 0; i < counters->group_count; i++) {
         add_group(counters, &counters->groups[i]);
     }
+    process_energy_read(counters);
     for (int m = 0; m < METRIC_COUNT; m++) {
         const struct metric_state *state = &counters->metrics[m];
         counts[m] = state->counted && state->fault == FAULT_NONE ? state->total : (double)NAN;
@@ -277,7 +267,7 @@ void process_counters_read(double counts[METRIC_COUNT], struct process_counters 
 void process_counters_idle(struct process_counters *counters, double seconds)
 {
     double counts[METRIC_COUNT];
-    if (counters->system_event_count == 0) {
+    if (counters->system_event_count == 0 && !process_energy_counts(counters)) {
         return;
     }
     process_counters_read(counts, counters);
@@ -291,6 +281,11 @@ void process_counters_idle(struct process_counters *counters, double seconds)
     for (size_t i = 0; i < counters->system_event_count; i++) {
         enum metric metric = counters->system_events[i].row->metric;
         counters->metrics[metric].background_per_s = (after[metric] - counts[metric]) / elapsed;
+    }
+    for (int m = 0; m < METRIC_COUNT; m++) {
+        if (counters->metrics[m].by_powercap) {
+            counters->metrics[m].background_per_s = (after[m] - counts[m]) / elapsed;
+        }
     }
 }
 
@@ -332,7 +327,9 @@ void process_counters_report(struct result_counter *out, const struct process_co
     out->value = reading_plain(counted, ORIGIN_COUNTED);
 }
 
-size_t process_counters_events(const struct process_counters *counters)
+const struct counter_event *process_counters_list(size_t *count,
+                                                  const struct process_counters *counters)
 {
-    return counters->task_event_count;
+    *count = counters->task_event_count;
+    return counters->task_events;
 }

@@ -19,7 +19,8 @@ struct process_counter_options {
     const struct event_table *table; /**< from --events; NULL: the machine's */
     const int *tasks; /**< threads to count with all they create; one that is gone is skipped */
     size_t task_count;
-    bool on_exec; /**< counting begins when they execute a program */
+    bool on_exec;   /**< counting begins when they execute a program */
+    bool list_only; /**< the events of threads are listed for the program itself, not opened */
 };
 
 /** Tries and proves the events, then opens them on the tasks. A machine without counters is no
@@ -44,7 +45,8 @@ void process_counters_read(double counts[METRIC_COUNT], struct process_counters 
 void process_counters_report(struct result_counter *out, const struct process_counters *counters,
                              enum metric metric, double counted, double seconds);
 
-/** Events that are open on each task. */
-size_t process_counters_events(const struct process_counters *counters);
+/** The events of threads in use, or listed; borrowed. */
+const struct counter_event *process_counters_list(size_t *count,
+                                                  const struct process_counters *counters);
 
 #endif

@@ -55,8 +55,8 @@ struct result_compute {
 struct result_counter {
     char metric[24]; /**< name from the contract */
     struct reading value;
-    char scope[8];  /**< thread system */
-    char source[8]; /**< papi perf replay */
+    char scope[8];   /**< thread system */
+    char source[12]; /**< papi perf replay powercap */
     char events[RESULT_TEXT];
     double running_fraction;    /**< NaN if not known */
     double background_fraction; /**< share of others: taken off traffic, contained in energy; NaN */

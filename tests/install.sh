@@ -26,7 +26,15 @@ done
 for link in $(sed -n 's/.*](\([a-z]*\/[^)]*\.[a-z]*\)).*/\1/p' "$doc/README.md"); do
     [ -e "$doc/$link" ] || fail "README.md points to $link, which is not installed"
 done
-stray=$(find "$prefix" -type f | grep -vE '/(bin|share)/')
+# A program of a user's: header, library and the example.
+if command -v cc >/dev/null 2>&1; then
+    library=$(find "$prefix" -name liblmroof.a)
+    cc -pthread -I"$prefix/include" "$doc/marker/example.c" -o "$prefix/bin/example" \
+        -L"${library%/*}" -llmroof && [ "$("$prefix/bin/example" 64 1)" = "y[0] = 189" ] ||
+        fail "the marker's example does not build or run"
+    rm -f "$prefix/bin/example"
+fi
+stray=$(find "$prefix" -type f | grep -vE '/(bin|share)/|/include/lmroof\.h$|/liblmroof\.a$')
 [ -z "$stray" ] || fail "stray files: $stray"
 [ "$failed" -eq 0 ] && echo "install: ok"
 exit "$failed"
