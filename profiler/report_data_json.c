@@ -1,5 +1,6 @@
 #include "profiler/report_data_json.h"
 
+#include "profiler/chart_json.h"
 #include "profiler/document_json.h"
 #include "profiler/json_text.h"
 #include "profiler/plot_json.h"
@@ -48,6 +49,31 @@ static struct status write_plot(FILE *out, const struct report_input *input)
     return status;
 }
 
+// Those for which the runs hold something.
+static struct status write_charts(FILE *out, const struct report_input *input)
+{
+    bool any = false;
+    (void)fputs(",\"charts\":[", out);
+    for (int i = 0; i < CHART_PICTURES; i++) {
+        struct chart chart;
+        struct status status =
+            chart_make(&chart, (enum chart_picture)i, input->runs, input->run_count, input->labels);
+        if (status.code == STATUS_OK) {
+            json_t *value = chart_to_json(&chart);
+            (void)fputs(any ? "," : "", out);
+            any = true;
+            status = write_value(out, value);
+            json_decref(value);
+        }
+        chart_free(&chart);
+        if (status.code == STATUS_SYSTEM) {
+            return status;
+        }
+    }
+    (void)fputs("]", out);
+    return status_ok();
+}
+
 static struct status write_document(FILE *out, const struct report_input *input, size_t index)
 {
     if (input->documents != NULL) {
@@ -65,6 +91,7 @@ struct status report_data_write(FILE *out, const struct report_input *input)
 {
     (void)fputs("{", out);
     TRY(write_plot(out, input));
+    TRY(write_charts(out, input));
     (void)fprintf(out, ",\"thinned\":%s,\"runs\":[", input->thinned ? "true" : "false");
     for (size_t i = 0; i < input->run_count; i++) {
         (void)fputs(i == 0 ? "{\"label\":" : ",{\"label\":", out);

@@ -5,6 +5,7 @@
  *  is one file report/<name>.c that defines `const struct report_format report_<name>`, and one
  *  word in profiler/CMakeLists.txt. Nothing here measures. */
 
+#include "profiler/chart.h"
 #include "profiler/command.h"
 #include "profiler/results.h"
 
@@ -18,9 +19,10 @@ struct report_input {
     /** The texts of the documents that the runs were read from, one a run, so that what a report
      *  carries is the original. NULL: made from the runs. */
     const char *const *documents;
-    bool thinned;     /**< samples were left out of some document */
-    bool colour;      /**< txt: ANSI colours */
-    unsigned columns; /**< txt: width to keep to; 0 is 110 */
+    const enum chart_picture *picture; /**< svg, png, pdf, txt: draw this one; NULL: the roofline */
+    bool thinned;                      /**< samples were left out of some document */
+    bool colour;                       /**< txt: ANSI colours */
+    unsigned columns;                  /**< txt: width to keep to; 0 is 110 */
 };
 
 struct report_format {

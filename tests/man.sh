@@ -65,7 +65,7 @@ check_examples() {
 [ "$(printf '%s\n' "$commands" | wc -l)" -ge 6 ] || { echo "FAIL: found only the commands $commands"; exit 1; }
 failed=0
 check_page "$page" || failed=1
-for text in README.md CONTRIBUTING.md roofline/METHOD.md; do
+for text in README.md CONTRIBUTING.md roofline/METHOD.md profiler/COUNTERS.md profiler/FAQ.md; do
     check_examples "$SOURCE/$text" || failed=1
 done
 version=$("$LMROOF" --version)

@@ -11,11 +11,17 @@ enum { FILES_MAX = 64 };
 struct report_arguments {
     struct command_input common;
     const char *output;
+    bool has_picture;
+    enum chart_picture picture; // if has_picture
     const char *files[FILES_MAX];
     size_t file_count;
 };
 
+enum { KEY_PICTURE = 256 };
+
 static const struct argp_option options[] = {
+    {"picture", KEY_PICTURE, "NAME", 0,
+     "of svg, png, pdf, txt: roofline, batch, context, threads, operators or levels (roofline)", 0},
     {"output", 'o', "FILE", 0, "write FILE; its extension is the format (default: txt on stdout)",
      0},
     {0}};
@@ -24,6 +30,16 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct report_arguments *arguments = state->input;
     switch (key) {
+    case KEY_PICTURE:
+        arguments->picture = chart_find(argument);
+        arguments->has_picture = arguments->picture < CHART_PICTURES;
+        return arguments->has_picture || strcmp(argument, "roofline") == 0
+                   ? 0
+                   : command_option_error(
+                         state, status_error(STATUS_INVALID,
+                                             "--picture '%.40s': accepted roofline, batch, "
+                                             "context, threads, operators, levels",
+                                             argument));
     case 'o':
         arguments->output = argument;
         return 0;
@@ -77,14 +93,15 @@ static struct status report_files(const struct command_context *context,
         thinned = thinned || thin;
         sources->labels[i] = base_name(arguments->files[i]);
     }
-    const struct report_input input = {.runs = sources->runs,
-                                       .run_count = arguments->file_count,
-                                       .labels = sources->labels,
-                                       .documents = (const char *const *)sources->documents,
-                                       .thinned = thinned,
-                                       .context = context,
-                                       .colour = getenv("NO_COLOR") == NULL &&
-                                                 isatty(fileno(context->out)) == 1};
+    const struct report_input input = {
+        .runs = sources->runs,
+        .run_count = arguments->file_count,
+        .labels = sources->labels,
+        .documents = (const char *const *)sources->documents,
+        .thinned = thinned,
+        .picture = arguments->has_picture ? &arguments->picture : NULL,
+        .context = context,
+        .colour = getenv("NO_COLOR") == NULL && isatty(fileno(context->out)) == 1};
     return arguments->output != NULL ? report_save(arguments->output, &input)
                                      : format->write(context->out, &input);
 }

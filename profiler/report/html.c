@@ -9,8 +9,8 @@
 extern const struct embedded_file report_page[];
 
 // The page's parts in the order in which they stand in it.
-static const char *const scripts[] = {"chart.min", "page_format", "page_chart", "page_table",
-                                      "page_main"};
+static const char *const scripts[] = {"chart.min",   "page_format", "page_chart",
+                                      "page_sweeps", "page_table",  "page_main"};
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

@@ -5,7 +5,7 @@
   const data = JSON.parse(document.getElementById('data').textContent);
   const plot = data.plot, runs = data.runs, several = runs.length > 1;
   const hidden = {colours: new Set(), marks: new Set(), roofs: new Set()};
-  let query = '', chart = null, table = null;
+  let query = '', chart = null, table = null, drawSweeps = null;
 
   const keys = {colours: new Map(), marks: new Map()};
   if (plot) {
@@ -238,6 +238,7 @@
     split.append(left, right);
     const details = element('section', {class: 'card', id: 'details', hidden: ''});
     main.append(split, details);
+    drawSweeps = addSweeps(main, data.charts || []);
     runs.forEach(run => {
       const grid = element('div', {class: 'facts'});
       if (several) main.append(element('h2', {style: 'margin-top:18px'}, run.label));
@@ -255,6 +256,7 @@
       addToggles(left);
       drawChart();
     }
+    drawSweeps();
     refresh();
   }
 
@@ -267,6 +269,7 @@
   }
 
   function repaint() {
+    drawSweeps();
     if (!plot) return;
     drawChart();
     refresh();

@@ -29,6 +29,16 @@ for format in csv md txt $pictures; do
     "$LMROOF" report "$run" "$TESTS/documents/validate.json" -o "two.$format" || fail "no overlay in $format"
     [ -s "one.$format" ] && [ -s "two.$format" ] || fail "$format is empty"
 done
+for picture in batch threads operators levels; do
+    [ -z "$pictures" ] || {
+        "$LMROOF" report "$run" --picture "$picture" -o "$picture.svg" || fail "no picture $picture"
+        grep -q '<svg' "$picture.svg" || fail "$picture.svg is no SVG"
+        cmp -s "$picture.svg" one.svg && fail "$picture is the roofline"
+        "$LMROOF" report "$run" --picture "$picture" >"$picture.txt" || fail "no $picture in text"
+    }
+done
+refused 2 '--picture' "$run" --picture nonsense
+refused 2 'found nothing to draw' "$run" --picture context -o none.svg
 "$LMROOF" report "$TESTS/documents/machine.json" -o machine.txt || fail "no report of a machine document"
 grep -q 'GFLOP/s' machine.txt || fail "the machine's ceilings are missing"
 [ -z "$pictures" ] || {
