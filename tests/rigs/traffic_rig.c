@@ -1,6 +1,6 @@
-// traffic_rig CASE: one decode operator under callgrind's cache simulator. Prints what the model
-// predicts that it reads from memory, "predicted BYTES"; the simulator's misses are the other side.
-// Without arguments: the number of cases.
+// traffic_rig CASE [REPEATS]: one decode operator under callgrind's cache simulator, or under an
+// emulator that counts operations. Prints what the model predicts that it reads from memory,
+// "predicted BYTES", and of linears "flop N". Without arguments: the number of cases.
 #include "roofline/dtype.h"
 #include "roofline/model.h"
 #include "roofline/step.h"
@@ -71,7 +71,7 @@ static void end(void)
     CALLGRIND_STOP_INSTRUMENTATION;
 }
 
-static int run_linear(const struct linear_case *c)
+static int run_linear(const struct linear_case *c, int repeats)
 {
     static struct model_block block;
     const struct model_matrix *matrix =
@@ -92,12 +92,15 @@ static int run_linear(const struct linear_case *c)
     }
     unsigned char *weights = memory(linear_thread_bytes(linear, 0));
     begin();
+    for (int i = 0; i < repeats; i++) {
 #pragma omp parallel num_threads(1)
-    linear_run(linear, 0, weights, LINEAR_FULL);
+        linear_run(linear, 0, weights, LINEAR_FULL);
+    }
     end();
     (void)printf("%s %s %llux%llu batch %u\npredicted %llu\n", line_layout(c->format)->name,
                  linear_class_name(linear), (unsigned long long)c->n, (unsigned long long)c->k,
                  c->batch, (unsigned long long)model_matrix_bytes(matrix, c->dtype));
+    (void)printf("flop %llu\n", 2 * (unsigned long long)c->n * (unsigned long long)c->k * c->batch);
     return 0;
 }
 
@@ -144,6 +147,7 @@ int main(int argc, char **argv)
         (void)printf("%d\n", LINEARS + ATTENTIONS);
         return 0;
     }
-    return which < LINEARS ? run_linear(&linears[which])
+    int repeats = argc > 2 ? atoi(argv[2]) : 1;
+    return which < LINEARS ? run_linear(&linears[which], repeats)
                            : run_attention(&attentions[which - LINEARS]);
 }
