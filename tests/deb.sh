@@ -26,13 +26,14 @@ dpkg-deb -c "$deb" >"$work/content"
 for path in usr/bin/lmroof usr/share/man/man1/lmroof.1 \
     usr/share/bash-completion/completions/lmroof usr/share/doc/lmroof/copyright \
     usr/share/doc/lmroof/README.md usr/share/doc/lmroof/roofline/METHOD.md \
+    usr/include/lmroof.h usr/share/doc/lmroof/marker/example.c \
     usr/share/doc/lmroof/profiler/FAQ.md usr/share/doc/lmroof/profiler/COUNTERS.md; do
     grep -q " \./$path\$" "$work/content" || fail "no $path"
 done
 for schema in "$SOURCE"/profiler/schemas/*.json; do
     grep -q " \./usr/share/lmroof/schemas/${schema##*/}\$" "$work/content" || fail "no ${schema##*/}"
 done
-grep -vE ' \./(usr/(bin|share)(/.*)?|usr/)?$' "$work/content" | grep . && fail "stray files"
+grep -vE ' \./(usr/((bin|share)(/.*)?|include/(lmroof\.h)?|lib/([^/]*/)?(liblmroof\.a)?)?)?$' "$work/content" | grep . && fail "stray files"
 grep -vE ' root/root ' "$work/content" | grep . && fail "files that are not root's"
 dpkg-deb -x "$deb" "$work/root" && [ "$("$work/root/usr/bin/lmroof" --version)" = "lmroof $version" ] ||
     fail "the packed program does not run"
