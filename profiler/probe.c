@@ -1,5 +1,4 @@
 #include "profiler/clock.h"
-#include "profiler/placement.h"
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 #include "roofline/units.h"
@@ -167,61 +166,25 @@ static struct status all_stages(struct probe *probe, struct probe_session *sessi
     return probe_latency(probe, session); // last: it writes pointers into the arena
 }
 
-static struct status measure_threads(struct probe *probe, unsigned threads, bool brief)
+static struct status measure_team(struct probe *probe, const struct probe_task *task)
 {
-    unsigned cpus[MACHINE_CPUS_MAX];
     struct probe_session session;
-    TRY(placement_cpus(cpus, probe->host->machine, threads));
-    TRY(probe_session_open(&session, probe, cpus, threads));
-    struct status status = brief ? probe_roofs(probe, &session, true) : all_stages(probe, &session);
+    TRY(probe_session_open(&session, probe, probe_plan_cpus(&probe->plan, task), task->threads));
+    struct status status =
+        task->kind == PROBE_TEAM ? all_stages(probe, &session) : probe_roofs(probe, &session, true);
     probe_session_close(&session);
     return status;
 }
 
-// Other sets of cpus than one per core: all hardware threads, and each kind of core alone.
-static struct status measure_other_sets(struct probe *probe)
-{
-    const struct machine *machine = probe->host->machine;
-    unsigned all = machine_default_threads(machine, true);
-    if (probe->options->thread_count > 0 || probe->options->quick) {
-        return status_ok();
-    }
-    if (all > machine_default_threads(machine, false) && probe_has_time(probe, probe->deadline)) {
-        TRY(measure_threads(probe, all, true));
-    }
-    for (unsigned kind = 0; machine->core_kind_count > 1 && kind < machine->core_kind_count;
-         kind++) {
-        unsigned cpus[MACHINE_CPUS_MAX];
-        unsigned count = placement_cpus_of_kind(cpus, MACHINE_CPUS_MAX, machine, kind);
-        struct probe_session session;
-        if (count == 0 || !probe_has_time(probe, probe->deadline)) {
-            continue;
-        }
-        TRY(probe_session_open(&session, probe, cpus, count));
-        struct status status = probe_roofs(probe, &session, true);
-        probe_session_close(&session);
-        TRY(status);
-    }
-    return status_ok();
-}
-
 static struct status measure_all(struct probe *probe)
 {
-    const struct probe_options *options = probe->options;
-    unsigned defaults[] = {machine_default_threads(probe->host->machine, false), 1};
-    size_t count = options->quick || defaults[0] == 1 ? 1 : 2;
-    const unsigned *threads = defaults;
-    if (options->thread_count > 0) {
-        threads = options->threads;
-        count = options->thread_count;
-    }
-    for (size_t i = 0; i < count; i++) {
-        bool has_time = i == 0 || probe_has_time(probe, probe->deadline);
-        if (has_time) {
-            TRY(measure_threads(probe, threads[i], false));
+    for (size_t i = 0; i < probe->plan.task_count; i++) {
+        const struct probe_task *task = &probe->plan.tasks[i];
+        bool is_team = task->kind == PROBE_TEAM || task->kind == PROBE_TEAM_BRIEF;
+        if (is_team && (i == 0 || probe_has_time(probe, probe->deadline))) {
+            TRY(measure_team(probe, task));
         }
     }
-    TRY(measure_other_sets(probe));
     TRY(probe_scaling(probe));
     return probe_numa(probe);
 }
@@ -242,16 +205,6 @@ static void name_profile(struct result_machine *out, const struct machine *machi
     out->profile_id[used] = '\0';
 }
 
-static struct status check_threads(const struct probe_options *options,
-                                   const struct machine *machine)
-{
-    for (size_t i = 0; i < options->thread_count; i++) {
-        unsigned cpus[MACHINE_CPUS_MAX];
-        TRY(placement_cpus(cpus, machine, options->threads[i]));
-    }
-    return status_ok();
-}
-
 struct status probe_measure(struct result_run *out, struct probe_extras *extras,
                             const struct probe_options *options, const struct probe_host *host)
 {
@@ -259,13 +212,16 @@ struct status probe_measure(struct result_run *out, struct probe_extras *extras,
     struct probe probe = {.options = options, .host = host, .run = out, .extras = extras};
     probe.deadline = clock_seconds() + options->budget_seconds;
     name_profile(&out->machine, host->machine);
-    TRY(check_threads(options, host->machine));
     TRY(probe_plan_memory(&bytes, &probe.dram, out, host->machine, options));
     TRY(ceiling_kernels_load(&probe.kernels, host->isa));
-    TRY(arena_map(&probe.arena, bytes, true));
-    extras->arena_bytes = probe.arena.bytes;
-    struct status status = measure_all(&probe);
-    arena_unmap(&probe.arena);
+    TRY(probe_plan_make(&probe.plan, host->machine, options, probe.dram));
+    struct status status = arena_map(&probe.arena, bytes, true);
+    if (status.code == STATUS_OK) {
+        extras->arena_bytes = probe.arena.bytes;
+        status = measure_all(&probe);
+        arena_unmap(&probe.arena);
+    }
+    probe_plan_free(&probe.plan);
     probe_check_roofs(out, host->machine, &probe.seen);
     if (probe.over_budget) {
         result_warn(out, "budget", options->quick ? "lmroof probe without --quick" : NULL,

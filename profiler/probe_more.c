@@ -1,7 +1,6 @@
 // Beside the roofs of one team: GEMM and the curve over threads.
 #include "profiler/ceiling_gemm.h"
 #include "profiler/clock.h"
-#include "profiler/placement.h"
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 
@@ -9,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { PROBE_CURVE_MAX = 128 };
 
 // n that makes one product last about seconds, from one small product of the same library; of a few
 // sizes, so that the next probe takes the same.
@@ -91,14 +92,13 @@ struct status probe_gemm(struct probe *probe, struct probe_session *session)
     return status_ok();
 }
 
-// Load from memory with this many threads.
-static struct status scaling_point(struct reading *out, struct probe *probe, unsigned threads)
+// Load from memory by these threads.
+static struct status scaling_point(struct reading *out, struct probe *probe,
+                                   const struct probe_task *task)
 {
-    unsigned cpus[MACHINE_CPUS_MAX];
     struct probe_session session;
     struct ceiling ceiling;
-    TRY(placement_cpus(cpus, probe->host->machine, threads));
-    TRY(probe_session_open(&session, probe, cpus, threads));
+    TRY(probe_session_open(&session, probe, probe_plan_cpus(&probe->plan, task), task->threads));
     struct status status = ceiling_choose_stream(&ceiling, session.ceilings, LEVEL_DRAM, "load");
     if (status.code == STATUS_OK) {
         ceiling_read(out, NULL, NULL, session.ceilings, &ceiling, probe_repeats(probe));
@@ -107,42 +107,14 @@ static struct status scaling_point(struct reading *out, struct probe *probe, uns
     return status;
 }
 
-// All counts up to 16, then every second, fourth ... so that at most about 40 are measured.
-static unsigned next_count(unsigned threads, unsigned all)
+static void conclude_curve(struct result_machine *machine)
 {
-    unsigned step = threads < 16 ? 1 : threads / 16 * 2;
-    unsigned next = threads + step;
-    return threads < all && next > all ? all : next;
-}
-
-struct status probe_scaling(struct probe *probe)
-{
-    struct result_machine *machine = &probe->run->machine;
-    unsigned all = machine_default_threads(probe->host->machine, false);
-    unsigned threads[64];
-    double rates[64];
+    unsigned threads[PROBE_CURVE_MAX];
+    double rates[PROBE_CURVE_MAX];
     size_t count = 0;
-    if (probe->options->quick || !probe->dram) {
-        machine->saturating_threads =
-            reading_absent(ABSENT_NOT_ASKED, "the curve over threads was not measured", NULL);
-        return status_ok();
-    }
-    for (unsigned n = 1; n <= all && count < 64; n = next_count(n, all)) {
-        struct reading rate;
-        TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe, probe->deadline)) {
-            break;
-        }
-        probe_progress(probe, "scaling");
-        TRY(scaling_point(&rate, probe, n));
-        struct result_scaling *row =
-            result_append(&machine->scaling, &machine->scaling_count, sizeof *row);
-        if (row != NULL) {
-            *row = (struct result_scaling){
-                .level = "DRAM", .kernel = "load", .threads = n, .bytes_per_s = rate};
-        }
-        threads[count] = n;
-        rates[count++] = rate.value;
+    for (size_t i = 0; i < machine->scaling_count && count < PROBE_CURVE_MAX; i++) {
+        threads[count] = machine->scaling[i].threads;
+        rates[count++] = machine->scaling[i].bytes_per_s.value;
     }
     double knee = probe_knee(threads, rates, count);
     machine->saturating_threads = isnan(knee)
@@ -151,5 +123,32 @@ struct status probe_scaling(struct probe *probe)
                                                        "bandwidth, or there was only one",
                                                        "more cores would help a load from memory")
                                       : reading_plain(knee, ORIGIN_TIMED);
+}
+
+struct status probe_scaling(struct probe *probe)
+{
+    struct result_machine *machine = &probe->run->machine;
+    if (probe->options->quick || !probe->dram) {
+        machine->saturating_threads =
+            reading_absent(ABSENT_NOT_ASKED, "the curve over threads was not measured", NULL);
+        return status_ok();
+    }
+    for (size_t i = 0; i < probe->plan.task_count; i++) {
+        const struct probe_task *task = &probe->plan.tasks[i];
+        struct reading rate;
+        TRY(probe_interrupted(probe));
+        if (task->kind != PROBE_SCALING || !probe_has_time(probe, probe->deadline)) {
+            continue;
+        }
+        probe_progress(probe, "scaling");
+        TRY(scaling_point(&rate, probe, task));
+        struct result_scaling *row =
+            result_append(&machine->scaling, &machine->scaling_count, sizeof *row);
+        if (row != NULL) {
+            *row = (struct result_scaling){
+                .level = "DRAM", .kernel = "load", .threads = task->threads, .bytes_per_s = rate};
+        }
+    }
+    conclude_curve(machine);
     return status_ok();
 }

@@ -1,5 +1,4 @@
 // Threads of one node against the memory of another.
-#include "profiler/placement.h"
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 
@@ -78,48 +77,37 @@ static void copy_only_node(struct probe *probe)
     }
 }
 
-// Threads of the node itself; a node without cpus is read from all others in turn anyway.
-static struct status measure_row(struct probe *probe, unsigned from)
+static struct status measure_task(struct probe *probe, const struct probe_task *task)
 {
-    const struct machine *machine = probe->host->machine;
-    unsigned cpus[MACHINE_CPUS_MAX];
-    unsigned threads = placement_cpus_of_node(cpus, MACHINE_CPUS_MAX, machine, from);
-    unsigned most = machine_default_threads(machine, false);
-    threads = threads < most ? threads : most;
-    for (size_t j = 0; j < machine->node_count && threads > 0; j++) {
-        struct reading rate;
-        TRY(probe_interrupted(probe));
-        if (machine->nodes[j].bytes > 0 && !probe_has_time(probe, probe->deadline)) {
-            return status_ok();
-        }
-        struct status status =
-            measure_pair(&rate, probe, cpus, threads, machine->nodes[j].os_index);
-        if (status.code == STATUS_OK) {
-            push_pair(probe, threads, from, machine->nodes[j].os_index, &rate);
-        } else {
-            result_warn(probe->run, "numa", NULL, "memory of node %u from node %u: %s",
-                        machine->nodes[j].os_index, from, status.detail);
-        }
+    struct reading rate;
+    struct status status =
+        measure_pair(&rate, probe, probe_plan_cpus(&probe->plan, task), task->threads, task->to);
+    if (status.code == STATUS_OK) {
+        push_pair(probe, task->threads, task->from, task->to, &rate);
+    } else if (status.code != STATUS_INTERRUPTED) {
+        result_warn(probe->run, "numa", NULL, "memory of node %u from node %u: %s", task->to,
+                    task->from, status.detail);
+        return status_ok();
     }
-    return status_ok();
+    return status;
 }
 
 struct status probe_numa(struct probe *probe)
 {
-    const struct machine *machine = probe->host->machine;
     if (!probe->dram) {
         return status_ok();
     }
-    if (machine->node_count <= 1) {
+    if (probe->host->machine->node_count <= 1) {
         copy_only_node(probe);
         return status_ok();
     }
-    if (probe->options->quick) {
-        return status_ok();
-    }
-    probe_progress(probe, "NUMA");
-    for (size_t i = 0; i < machine->node_count; i++) {
-        TRY(measure_row(probe, machine->nodes[i].os_index));
+    for (size_t i = 0; i < probe->plan.task_count; i++) {
+        const struct probe_task *task = &probe->plan.tasks[i];
+        TRY(probe_interrupted(probe));
+        if (task->kind == PROBE_PAIR && probe_has_time(probe, probe->deadline)) {
+            probe_progress(probe, "NUMA");
+            TRY(measure_task(probe, task));
+        }
     }
     return status_ok();
 }

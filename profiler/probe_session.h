@@ -5,6 +5,7 @@
 
 #include "profiler/ceiling.h"
 #include "profiler/probe.h"
+#include "profiler/probe_plan.h"
 #include "profiler/probe_samples.h"
 #include "profiler/witness.h"
 
@@ -15,6 +16,7 @@ struct probe {
     struct result_run *run;
     struct probe_extras *extras;
     struct ceiling_kernels kernels;
+    struct probe_plan plan;
     struct arena arena;
     bool dram;              // the arena is large enough for it
     bool filled;            // the arena was touched
