@@ -50,6 +50,10 @@ double probe_knee(const unsigned *threads, const double *bytes_per_s, size_t cou
     return (double)NAN;
 }
 
+// Where no cache is told, a sweep goes so far: four times any last-level cache but the largest, in
+// the time there is to touch it.
+enum { SWEEP_QUICK_BYTES = 256 << 20, SWEEP_BYTES = 1 << 30 };
+
 static uint64_t inner_bytes(const struct machine *machine, const struct probe_options *options)
 {
     uint64_t most = 0;
@@ -65,6 +69,7 @@ static uint64_t inner_bytes(const struct machine *machine, const struct probe_op
 struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *run,
                                 const struct machine *machine, const struct probe_options *options)
 {
+    char why[128];
     char need[UNITS_TEXT];
     char left[UNITS_TEXT];
     uint64_t inner = inner_bytes(machine, options);
@@ -72,8 +77,9 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
     uint64_t outer = 4 * machine->llc_total_bytes + machine->usable_count * 8 * STREAM_BLOCK;
     uint64_t most = machine->memory_available_bytes / 5 * 4;
     most = machine->memory_available_bytes == 0 ? UINT64_MAX : most;
-    *dram = options->levels[LEVEL_DRAM] && machine->llc_total_bytes > 0;
-    if (*dram && outer > most) {
+    bool sane = working_set_sizes_sane(why, sizeof why, machine);
+    *dram = options->levels[LEVEL_DRAM];
+    if (sane && *dram && outer > most) {
         *dram = false;
         result_warn(run, "memory_short", "free memory or raise the cgroup's limit",
                     "DRAM was not measured: it needs %s (4 x all last-level caches), of %s that "
@@ -82,8 +88,9 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
                     units_format_binary(left, machine->memory_available_bytes));
     }
     *bytes = *dram && outer > inner ? outer : inner;
-    if (options->sweep && machine->llc_total_bytes == 0) {
-        *bytes = machine->memory_available_bytes / 4; // nothing says where memory begins
+    if (!sane) { // nothing says where memory begins: a sweep will
+        *bytes = (uint64_t)(options->quick ? SWEEP_QUICK_BYTES : SWEEP_BYTES);
+        *bytes = *bytes < most / 4 ? *bytes : most / 4;
     }
     if (*bytes > most) {
         return status_error(STATUS_UNAVAILABLE,
@@ -170,8 +177,14 @@ static struct status measure_team(struct probe *probe, const struct probe_task *
 {
     struct probe_session session;
     TRY(probe_session_open(&session, probe, probe_plan_cpus(&probe->plan, task), task->threads));
-    struct status status =
-        task->kind == PROBE_TEAM ? all_stages(probe, &session) : probe_roofs(probe, &session, true);
+    struct status status = status_ok();
+    if (probe->why_sweep[0] != '\0' && probe->extras->size_count == 0) {
+        status = probe_sweep_first(probe, &session);
+    }
+    if (status.code == STATUS_OK) {
+        status = task->kind == PROBE_TEAM ? all_stages(probe, &session)
+                                          : probe_roofs(probe, &session, true);
+    }
     probe_session_close(&session);
     return status;
 }
@@ -209,7 +222,13 @@ struct status probe_measure(struct result_run *out, struct probe_extras *extras,
                             const struct probe_options *options, const struct probe_host *host)
 {
     uint64_t bytes = 0;
-    struct probe probe = {.options = options, .host = host, .run = out, .extras = extras};
+    struct probe probe = {.options = options, .run = out, .extras = extras};
+    struct probe_host own = *host;
+    probe.host = &own;
+    if (!working_set_sizes_sane(probe.why_sweep, sizeof probe.why_sweep, host->machine)) {
+        probe.swept = *host->machine; // borrows its lists
+        own.machine = &probe.swept;
+    }
     probe.deadline = clock_seconds() + options->budget_seconds;
     name_profile(&out->machine, host->machine);
     TRY(probe_plan_memory(&bytes, &probe.dram, out, host->machine, options));

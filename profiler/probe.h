@@ -81,6 +81,13 @@ CHECKED struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct resu
 size_t probe_plateaus(struct probe_size *out, size_t max, const struct probe_size *sizes,
                       size_t count);
 
+/** Puts the levels that a sweep found in the place of the caches that machine tells: all plateaus
+ *  but the last, which is memory; at most three. The outermost is one cache for all, those inside
+ *  belong to one thread each. False, and machine as it was, if there are fewer than two plateaus.
+ *  Pure. */
+bool probe_adopt_levels(struct machine *machine, const struct probe_size *plateaus, size_t count,
+                        unsigned threads);
+
 /** Thread count where the curve stops growing: the smallest with at least 95 % of the most, NaN
  *  if that is the last point (no knee was reached) or there are fewer than two. threads ascend.
  *  Pure. */

@@ -18,6 +18,10 @@ struct probe {
     struct ceiling_kernels kernels;
     struct probe_plan plan;
     struct arena arena;
+    /** The machine with the levels of a sweep where it tells no sane sizes; host->machine then is
+     *  this one. */
+    struct machine swept;
+    char why_sweep[128];    // what is missing or absurd; "": nothing
     bool dram;              // the arena is large enough for it
     bool filled;            // the arena was touched
     double deadline;        // CLOCK_MONOTONIC seconds
@@ -76,6 +80,10 @@ CHECKED struct status probe_scaling(struct probe *probe);
 CHECKED struct status probe_latency(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_numa(struct probe *probe);
 CHECKED struct status probe_sweep(struct probe *probe, struct probe_session *session);
+
+/** Before all else, where the machine tells no sane sizes: the sweep decides what the levels are.
+ */
+CHECKED struct status probe_sweep_first(struct probe *probe, struct probe_session *session);
 
 /** Warnings about the roofs that were measured: order of the levels, physics, GEMM far below the
  *  FMA peak, cpus further apart than the topology tells, and one about all unsteady figures. */

@@ -80,6 +80,59 @@ static void check_claims(struct probe *probe, const struct probe_session *sessio
     }
 }
 
+bool probe_adopt_levels(struct machine *machine, const struct probe_size *plateaus, size_t count,
+                        unsigned threads)
+{
+    size_t levels = count > 0 ? count - 1 : 0;
+    levels = levels < 3 ? levels : 3;
+    if (levels == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < levels; i++) {
+        bool last = i + 1 == levels;
+        machine->caches[i] =
+            (struct machine_cache){.level = (unsigned)i + 1,
+                                   .type = last ? MACHINE_CACHE_UNIFIED : MACHINE_CACHE_DATA,
+                                   .bytes = last ? plateaus[i].bytes : plateaus[i].bytes / threads,
+                                   .instances = last ? 1 : threads,
+                                   .usable_instances = last ? 1 : threads,
+                                   .shared_by_pus = last ? machine->pus : 1};
+    }
+    machine->cache_count = levels;
+    machine->llc_total_bytes = plateaus[levels - 1].bytes;
+    return true;
+}
+
+struct status probe_sweep_first(struct probe *probe, struct probe_session *session)
+{
+    const struct probe_extras *extras = probe->extras;
+    struct machine found = *probe->host->machine;
+    char text[UNITS_TEXT];
+    TRY(probe_sweep(probe, session));
+    if (!probe_adopt_levels(&found, extras->plateaus, extras->plateau_count, session->threads)) {
+        result_warn(probe->run, "sweep_found_nothing", "repeat it on a quiet machine",
+                    "%s, and a sweep up to %s found no two levels: nothing can be measured by "
+                    "level",
+                    probe->why_sweep,
+                    units_format_binary(text, (uint64_t)session->threads *
+                                                  (probe->arena.bytes / session->threads)));
+        probe->swept.cache_count = 0;
+        probe->swept.llc_total_bytes = 0;
+        probe->dram = false;
+        return status_ok();
+    }
+    probe->swept = found;
+    // The triad's three arrays rotate over four times the caches.
+    probe->dram =
+        probe->options->levels[LEVEL_DRAM] && 4 * found.llc_total_bytes <= probe->arena.bytes;
+    result_warn(probe->run, "levels_swept", "mount /sys in the container",
+                "%s: working sets follow the %zu levels that a sweep found, the outermost of %s%s",
+                probe->why_sweep, found.cache_count,
+                units_format_binary(text, found.llc_total_bytes),
+                probe->dram ? "" : "; four times that are not there, so memory is not measured");
+    return status_ok();
+}
+
 // Sizes from 4 KiB per thread to the whole arena, four to the octave.
 struct status probe_sweep(struct probe *probe, struct probe_session *session)
 {
@@ -114,6 +167,8 @@ struct status probe_sweep(struct probe *probe, struct probe_session *session)
     }
     extras->plateau_count =
         probe_plateaus(extras->plateaus, PROBE_PLATEAUS_MAX, extras->sizes, extras->size_count);
-    check_claims(probe, session);
+    if (probe->why_sweep[0] == '\0') {
+        check_claims(probe, session);
+    }
     return status_ok();
 }

@@ -1,6 +1,7 @@
 #include "profiler/working_set.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const names[LEVEL_COUNT] = {"L1", "L2", "L3", "DRAM"};
@@ -89,6 +90,25 @@ static struct status check_sizes(const struct machine *machine, unsigned level)
                             level, bytes, level - 1, inner);
     }
     return status_ok();
+}
+
+bool working_set_sizes_sane(char *why, size_t size, const struct machine *machine)
+{
+    why[0] = '\0';
+    if (machine->cache_count == 0 || machine->llc_total_bytes == 0) {
+        (void)snprintf(why, size, "the system tells no last-level cache");
+        return false;
+    }
+    for (unsigned level = 1; level <= 3; level++) {
+        uint64_t bytes = machine_cache_bytes(machine, level);
+        struct status status = bytes > 0 ? check_sizes(machine, level) : status_ok();
+        if (status.code != STATUS_OK || bytes > (uint64_t)1 << 32) {
+            (void)snprintf(why, size, "the system tells an absurd L%u of %" PRIu64 " bytes", level,
+                           bytes);
+            return false;
+        }
+    }
+    return true;
 }
 
 static struct status inner_set(struct working_set *out, const struct machine *machine,

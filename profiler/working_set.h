@@ -24,6 +24,11 @@ struct working_set {
     uint64_t least_bytes;   /**< clearly more than the level inside; 0 for L1 and DRAM */
 };
 
+/** True if the machine tells sizes to plan with: a last-level cache, no data cache below 4 KiB, no
+ *  L1 above 1 MiB, no level smaller than the one inside, none above 4 GiB an instance. Where not,
+ *  *why (of size bytes) says what is missing or absurd. */
+bool working_set_sizes_sane(char *why, size_t size, const struct machine *machine);
+
 /** For threads bound to cpus (OS indices): an inner level gets half of what these threads have of
  *  it, and must hold clearly more than all of the level inside: L2 at least 2x their L1, L3 at
  *  least 4x their L2. DRAM gets 4x the sum of all last-level caches that the process reaches.

@@ -37,9 +37,10 @@ static int print_ratio(void)
     return 0;
 }
 
-// Median rate of half a second.
-static double figure(struct ceilings *session, struct ceiling *ceiling)
+// Median rate of half a second, or the best as STREAM reports it.
+static double figure(struct ceilings *session, struct ceiling *ceiling, bool best)
 {
+    double most = 0;
     double rates[STATS_MAX];
     size_t count = 0;
     double end = clock_seconds() + 0.5;
@@ -47,8 +48,9 @@ static double figure(struct ceilings *session, struct ceiling *ceiling)
         struct ceiling_sample sample;
         ceiling_sample(&sample, session, ceiling);
         rates[count++] = sample.per_s;
+        most = sample.per_s > most ? sample.per_s : most;
     }
-    return stats_median(rates, count);
+    return best ? most : stats_median(rates, count);
 }
 
 static struct status choose(struct ceiling *out, struct ceilings *session, char **argv,
@@ -76,7 +78,7 @@ static struct status serve(struct ceilings *session, char **argv, uint64_t bytes
                       chosen.chain->chains);
     }
     while (fgets(line, sizeof line, stdin) != NULL) {
-        (void)printf("%.6g\n", figure(session, &chosen));
+        (void)printf("%.6g\n", figure(session, &chosen, strcmp(argv[2], "best") == 0));
         (void)fflush(stdout);
     }
     return status_ok();
@@ -110,7 +112,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "ratio") == 0) {
         return print_ratio();
     }
-    bool stream = argc == 6 && strcmp(argv[2], "stream") == 0;
+    bool stream = argc == 6 && (strcmp(argv[2], "stream") == 0 || strcmp(argv[2], "best") == 0);
     if (!stream && !(argc == 4 && strcmp(argv[2], "compute") == 0)) {
         (void)fprintf(stderr, "usage: see the head of ceiling_sampler.c\n");
         return 2;

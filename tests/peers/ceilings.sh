@@ -98,8 +98,8 @@ compare "L2 load" $l2 "load_avx load_avx512" stream L2 load $((l2 * 1000))
 compare "L3 load" 16000 "load_avx load_avx512" stream L3 load 16000000
 compare "f32 FMA" 32 "peakflops_sp_avx_fma peakflops_sp_avx512_fma" compute f32
 compare "f64 FMA" 32 "peakflops_avx_fma peakflops_avx512_fma" compute f64
-# STREAM reports the best of its times: ours, a median, is held against it all the same.
+# STREAM reports the best of its times; so do ours here.
 for kernel in copy scale add triad; do
-    compare "STREAM $kernel" $gb "STREAM_$kernel" stream DRAM $kernel $bytes
+    compare "STREAM $kernel" $gb "STREAM_$kernel" best DRAM $kernel $bytes
 done
 exit "$failed"

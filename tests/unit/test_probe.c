@@ -1,3 +1,4 @@
+#include "machines/detect.h"
 #include "profiler/placement.h"
 #include "profiler/probe.h"
 #include "profiler/probe_check.h"
@@ -64,6 +65,97 @@ static void memory_that_is_not_there(void **state)
     ASSERT_OK(probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels));
     assert_true(dram);
     result_run_free(&run);
+}
+
+static void sizes_that_are_not_told_are_swept(void **state)
+{
+    (void)state;
+    struct machine machine = two_cores(32 * MIB, 16384 * MIB);
+    struct result_run run = {.complete = false};
+    uint64_t bytes = 0;
+    bool dram = false;
+    char why[128];
+    machine.caches[0].bytes = (uint64_t)1 << 40; // a terabyte of L3
+    machine.llc_total_bytes = (uint64_t)1 << 40;
+    assert_false(working_set_sizes_sane(why, sizeof why, &machine));
+    assert_non_null(strstr(why, "absurd L3"));
+    ASSERT_OK(probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels));
+    assert_true(dram);
+    assert_int_equal(bytes, 1024 * MIB);
+    machine.cache_count = 0;
+    machine.llc_total_bytes = 0;
+    machine.memory_available_bytes = 1024 * MIB;
+    assert_false(working_set_sizes_sane(why, sizeof why, &machine));
+    ASSERT_OK(probe_plan_memory(&bytes, &dram, &run, &machine, &all_levels));
+    assert_true(bytes <= 1024 * MIB / 5);
+    assert_int_equal(run.warning_count, 0);
+}
+
+static void the_sweep_decides_the_levels(void **state)
+{
+    (void)state;
+    struct machine machine = two_cores(0, 16384 * MIB);
+    machine.cache_count = 0;
+    // L1 of 32 KiB, L2 of 1 MiB, 8 MiB that both share, and memory.
+    const struct probe_size plateaus[] = {
+        {64 << 10, 400e9}, {2 * MIB, 200e9}, {8 * MIB, 140e9}, {512 * MIB, 35e9}};
+    char why[128];
+    unsigned cpus[] = {0, 1};
+    struct machine_cpu usable[] = {{.os_index = 0, .core = 0}, {.os_index = 1, .core = 1}};
+    struct working_set set;
+    machine.usable = usable;
+    assert_false(probe_adopt_levels(&machine, plateaus, 1, 2)); // memory alone
+    assert_int_equal(machine.cache_count, 0);
+    assert_true(probe_adopt_levels(&machine, plateaus, 4, 2));
+    assert_true(working_set_sizes_sane(why, sizeof why, &machine));
+    assert_int_equal(machine.llc_total_bytes, 8 * MIB);
+    ASSERT_OK(working_set_of(&set, &machine, cpus, 2, LEVEL_L1));
+    assert_int_equal(set.bytes, 32 << 10);
+    ASSERT_OK(working_set_of(&set, &machine, cpus, 2, LEVEL_L2));
+    assert_int_equal(set.bytes, MIB);
+    ASSERT_OK(working_set_of(&set, &machine, cpus, 2, LEVEL_DRAM));
+    assert_int_equal(set.bytes, 32 * MIB);
+    assert_int_equal(working_set_of(&set, &machine, cpus, 2, LEVEL_L3).code, STATUS_UNAVAILABLE);
+}
+
+// The whole probe on this machine, told nothing (or nonsense) of its caches.
+static void probe_blind(uint64_t l1_bytes)
+{
+    struct machine machine;
+    struct result_run run = {.complete = false};
+    struct probe_extras *extras = calloc(1, sizeof *extras);
+    bool told = false;
+    assert_non_null(extras);
+    ASSERT_OK(machine_detect(&machine));
+    machine.cache_count = l1_bytes > 0 ? 1 : 0;
+    machine.caches[0] = (struct machine_cache){1, MACHINE_CACHE_DATA, l1_bytes, 1, 1, machine.pus};
+    machine.llc_total_bytes = l1_bytes;
+    const struct probe_host host = {.machine = &machine, .isa = isa_detect()};
+    const struct probe_options options = {.quick = true,
+                                          .levels = {true, false, false, true},
+                                          .dtypes = {"f32"},
+                                          .dtype_count = 1,
+                                          .budget_seconds = 4};
+    ASSERT_OK(probe_measure(&run, extras, &options, &host));
+    assert_true(extras->size_count > 0);
+    for (size_t i = 0; i < run.warning_count; i++) {
+        bool decided = strcmp(run.warnings[i].code, "levels_swept") == 0;
+        bool found_none = strcmp(run.warnings[i].code, "sweep_found_nothing") == 0;
+        told = told || decided || found_none;
+        // A level that was found is measured; what was not found has no figure.
+        assert_true(!found_none || run.machine.bandwidth_count == 0);
+    }
+    assert_true(told);
+    result_run_free(&run);
+    machine_free(&machine);
+    free(extras);
+}
+
+static void a_machine_without_caches_is_swept(void **state)
+{
+    (void)state;
+    probe_blind(0);
+    probe_blind((uint64_t)1 << 40);
 }
 
 static void knee(void **state)
@@ -216,6 +308,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_follows_the_caches),
         cmocka_unit_test(memory_that_is_not_there),
+        cmocka_unit_test(sizes_that_are_not_told_are_swept),
+        cmocka_unit_test(the_sweep_decides_the_levels),
+        cmocka_unit_test(a_machine_without_caches_is_swept),
         cmocka_unit_test(knee),
         cmocka_unit_test(plateaus_of_a_curve),
         cmocka_unit_test(cores_before_siblings),

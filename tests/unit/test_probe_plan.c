@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static const struct probe_options full = {.levels = {true, true, true, true}};
 static const struct probe_options quick = {.quick = true, .levels = {true, true, true, true}};
@@ -181,6 +182,47 @@ static void quick_and_lists(void **state)
     machine_free(&machine);
 }
 
+// hybrid-hbm.xml with another size of its L3.
+static void with_l3(struct machine *out, const char *bytes)
+{
+    char command[1024];
+    char path[] = "/tmp/lmroof-l3-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    (void)snprintf(
+        command, sizeof command,
+        "sed 's/cache_size=\"12582912\"/cache_size=\"%s\"/' '%s/machines/hybrid-hbm.xml' "
+        "> %s",
+        bytes, TESTS_DIR, path);
+    assert_int_equal(system(command), 0);
+    struct status status = machine_detect_xml(out, path);
+    (void)close(fd);
+    (void)unlink(path);
+    ASSERT_OK(status);
+}
+
+static void hidden_and_absurd_caches_are_seen(void **state)
+{
+    (void)state;
+    struct machine machine;
+    char why[128];
+    load(&machine, "2arm-2c.hwloc29.xml"); // a board that tells no caches
+    assert_false(working_set_sizes_sane(why, sizeof why, &machine));
+    assert_non_null(strstr(why, "no last-level cache"));
+    machine_free(&machine);
+    with_l3(&machine, "1099511627776");
+    assert_false(working_set_sizes_sane(why, sizeof why, &machine));
+    assert_non_null(strstr(why, "absurd L3"));
+    machine_free(&machine);
+    with_l3(&machine, "65536"); // less than the L2 inside
+    assert_false(working_set_sizes_sane(why, sizeof why, &machine));
+    machine_free(&machine);
+    with_l3(&machine, "33554432");
+    assert_true(working_set_sizes_sane(why, sizeof why, &machine));
+    assert_string_equal(why, "");
+    machine_free(&machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +230,7 @@ int main(void)
         cmocka_unit_test(four_sockets_without_smt),
         cmocka_unit_test(kinds_of_cores_and_memory_without_cpus),
         cmocka_unit_test(quick_and_lists),
+        cmocka_unit_test(hidden_and_absurd_caches_are_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
