@@ -3,6 +3,7 @@
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,26 @@ static unsigned samples_of(const struct probe *probe)
     return probe->options->quick ? 11 : 21;
 }
 
-static void read_level(struct probe *probe, struct latency_place *place, uint64_t page_bytes,
+// Why not to rely on it: involuntary switches and the like, or cores that were slower than at best
+// in this session (dependent loads follow the clock).
+static void judge_latency(struct result_latency *row, unsigned disturbed, double loop_fraction)
+{
+    double width = (row->seconds.ci95_high - row->seconds.ci95_low) / row->seconds.value;
+    char slowed[64] = "";
+    bool slow = loop_fraction < PROBE_SLOWED_FRACTION;
+    if (slow) {
+        (void)snprintf(slowed, sizeof slowed, ", cores slowed to %.0f %%", 100 * loop_fraction);
+    }
+    if (disturbed > 0 || width > 0.10 || slow) {
+        (void)snprintf(row->unsteady, sizeof row->unsteady,
+                       "interval %.0f %% wide, %u of %zu samples had involuntary switches, stolen "
+                       "or throttled time%s",
+                       100 * width, disturbed, row->seconds.n, slowed);
+    }
+}
+
+static void read_level(struct probe *probe, struct probe_session *session,
+                       const struct latency_place *place, uint64_t page_bytes,
                        enum memory_level level)
 {
     struct result_machine *machine = &probe->run->machine;
@@ -33,14 +53,12 @@ static void read_level(struct probe *probe, struct latency_place *place, uint64_
                                  ? place->working_set_bytes
                                  : place->arena->bytes;
     row->page_bytes = page_bytes;
+    double before = session->last.loop_per_s;
     latency_read(&row->seconds, &disturbed, place, samples_of(probe));
-    double width = (row->seconds.ci95_high - row->seconds.ci95_low) / row->seconds.value;
-    if (disturbed > 0 || width > 0.10) {
-        (void)snprintf(row->unsteady, sizeof row->unsteady,
-                       "interval %.0f %% wide, %u of %zu samples had involuntary switches, stolen "
-                       "or throttled time",
-                       100 * width, disturbed, row->seconds.n);
-    }
+    witness_look(&session->last, session->witness);
+    // No roofs, no best loop: then nothing is slower than it.
+    double best = session->view.loop_best_per_s > 0 ? session->view.loop_best_per_s : before;
+    judge_latency(row, disturbed, fmin(before, session->last.loop_per_s) / best);
 }
 
 static struct status read_levels(struct probe *probe, struct probe_session *session,
@@ -60,7 +78,7 @@ static struct status read_levels(struct probe *probe, struct probe_session *sess
         // line is used again. No longer than that, because a tenant's share of the level may end.
         place.working_set_bytes = set.least_bytes > 0 ? set.least_bytes : set.bytes;
         place.memory = level == LEVEL_DRAM;
-        read_level(probe, &place, page_bytes, (enum memory_level)level);
+        read_level(probe, session, &place, page_bytes, (enum memory_level)level);
     }
     return status_ok();
 }
@@ -123,6 +141,7 @@ struct status probe_latency(struct probe *probe, struct probe_session *session)
         return status_ok(); // one thread chases, whatever the team: once is enough
     }
     probe_progress(probe, "latency");
+    witness_look(&session->last, session->witness);
     TRY(read_levels(probe, session, &probe->arena, arena_page_bytes(&probe->arena)));
     if (probe->options->quick) {
         return status_ok();
