@@ -136,8 +136,9 @@ static const struct argp parser = {
     "Measures this machine's ceilings: bandwidth of every level, compute of every instruction "
     "class, GEMM, latency, scaling. Unprivileged; working sets follow from the topology.\v"
     "Exit status: 0 done, 2 bad usage, 5 drift, 1 otherwise.\n"
-    "Memory: 4 times the last-level caches in reach are mapped, at most four fifths of what is "
-    "available. Examples:\n"
+    "Memory: 4 times the last-level caches in reach are mapped (twice that for latency on small "
+    "pages), at most four fifths of what is available. At most a minute, quick 10 seconds. "
+    "Examples:\n"
     "  lmroof probe --quick\n"
     "  lmroof probe -o today.json && lmroof probe --check today.json\n",
     NULL,
