@@ -1,5 +1,6 @@
 // Which kernels at which levels and sizes, and which arithmetic: the fastest of each, before they
 // are sampled.
+#include "profiler/clock.h"
 #include "profiler/probe_items.h"
 #include "profiler/result_build.h"
 #include "roofline/units.h"
@@ -90,7 +91,7 @@ static void fit_share(struct working_set *set, struct probe *probe, struct probe
 
 static struct status choose_level(struct item_list *list, struct probe *probe,
                                   struct probe_session *session, enum memory_level level,
-                                  const char *const *kernels)
+                                  const char *const *kernels, double by)
 {
     struct working_set set;
     struct status status =
@@ -106,7 +107,8 @@ static struct status choose_level(struct item_list *list, struct probe *probe,
     for (size_t i = 0; kernels[i] != NULL; i++) {
         struct ceiling ceiling;
         TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe, list->choose_by)) {
+        // On a busy machine each level still has its load, the first of the kernels.
+        if (!probe_has_time(probe, i == 0 ? list->choose_by : by)) {
             return status_ok();
         }
         TRY(ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i], set.bytes));
@@ -126,12 +128,15 @@ struct status probe_choose_streams(struct item_list *list, struct probe *probe,
 {
     const char *const *kernels = probe->options->quick ? kernels_quick : kernels_full;
     static const enum memory_level order[] = {LEVEL_DRAM, LEVEL_L3, LEVEL_L2, LEVEL_L1};
+    double begin = clock_seconds();
     for (size_t i = 0; i < LEVEL_COUNT; i++) {
+        double share = (double)(i + 1) / LEVEL_COUNT;
         enum memory_level level = order[i];
         bool asked = probe->options->levels[level] && (level != LEVEL_DRAM || probe->dram);
         if (asked && (!brief || level == LEVEL_DRAM)) {
             probe_progress(probe, memory_level_name(level));
-            TRY(choose_level(list, probe, session, level, brief ? kernels_brief : kernels));
+            TRY(choose_level(list, probe, session, level, brief ? kernels_brief : kernels,
+                             begin + share * (list->choose_by - begin)));
         }
     }
     return status_ok();

@@ -1,4 +1,5 @@
 // Beside the roofs of one team: GEMM and the curve over threads.
+#include "profiler/ceiling_dnnl.h"
 #include "profiler/ceiling_gemm.h"
 #include "profiler/clock.h"
 #include "profiler/probe_session.h"
@@ -11,17 +12,44 @@
 
 enum { PROBE_CURVE_MAX = 128 };
 
+// A library's product of square matrices, whatever the library.
+struct product {
+    struct gemm_ceiling *blas;
+    struct dnnl_ceiling *dnnl;
+};
+
+static struct status open_product(struct product *out, struct probe *probe,
+                                  struct probe_session *session, const char *dtype, size_t n)
+{
+    *out = (struct product){.blas = NULL};
+    return strcmp(dtype, "f32") == 0 || strcmp(dtype, "f64") == 0
+               ? gemm_ceiling_create(&out->blas, probe->host->blas, session->team, dtype, n)
+               : dnnl_ceiling_create(&out->dnnl, session->team, dtype, n);
+}
+
+static void close_product(struct product *product)
+{
+    gemm_ceiling_destroy(product->blas);
+    dnnl_ceiling_destroy(product->dnnl);
+}
+
+static double time_product(struct team_sample *timing, struct product *product)
+{
+    return product->blas != NULL ? gemm_ceiling_sample(timing, product->blas)
+                                 : dnnl_ceiling_sample(timing, product->dnnl);
+}
+
 // n that makes one product last about seconds, from one small product of the same library; of a few
 // sizes, so that the next probe takes the same.
-static struct status gemm_size(size_t *n, struct probe *probe, struct probe_session *session,
-                               const char *dtype, double seconds)
+static struct status product_size(size_t *n, struct probe *probe, struct probe_session *session,
+                                  const char *dtype, double seconds)
 {
     enum { SMALL = 1024, MOST = 8192 };
-    struct gemm_ceiling *gemm = NULL;
+    struct product product;
     struct team_sample timing;
-    TRY(gemm_ceiling_create(&gemm, probe->host->blas, session->team, dtype, SMALL));
-    (void)gemm_ceiling_sample(&timing, gemm);
-    gemm_ceiling_destroy(gemm);
+    TRY(open_product(&product, probe, session, dtype, SMALL));
+    (void)time_product(&timing, &product);
+    close_product(&product);
     double wanted = SMALL * cbrt(seconds / timing.seconds);
     *n = SMALL;
     while (*n < MOST && (double)*n * 1.5 < wanted) {
@@ -31,17 +59,21 @@ static struct status gemm_size(size_t *n, struct probe *probe, struct probe_sess
 }
 
 // A product at a time, with a look after each.
-static void sample_gemm(struct result_compute *row, struct gemm_ceiling *gemm,
-                        struct probe_session *session, unsigned least, double seconds)
+static void sample_product(struct result_compute *row, struct product *product,
+                           struct probe_session *session, unsigned least, double seconds)
 {
     struct probe_samples *samples = calloc(1, sizeof *samples);
     double enough = clock_seconds() + seconds;
-    gemm_ceiling_describe(row, gemm);
+    if (product->blas != NULL) {
+        gemm_ceiling_describe(row, product->blas);
+    } else {
+        dnnl_ceiling_describe(row, product->dnnl);
+    }
     witness_look(&session->last, session->witness);
     while (samples != NULL && samples->count < READING_SAMPLES_MAX &&
            (samples->count < least || clock_seconds() < enough)) {
         struct team_sample timing;
-        double per_s = gemm_ceiling_sample(&timing, gemm);
+        double per_s = time_product(&timing, product);
         probe_session_keep(session, samples, per_s, (double)NAN, &timing.signs);
     }
     if (samples != NULL) {
@@ -51,20 +83,21 @@ static void sample_gemm(struct result_compute *row, struct gemm_ceiling *gemm,
     free(samples);
 }
 
-static struct status one_gemm(struct probe *probe, struct probe_session *session, const char *dtype)
+static struct status one_product(struct probe *probe, struct probe_session *session,
+                                 const char *dtype)
 {
     struct result_machine *machine = &probe->run->machine;
-    struct gemm_ceiling *gemm = NULL;
+    struct product product;
     size_t n = 0;
     bool quick = probe->options->quick;
-    TRY(gemm_size(&n, probe, session, dtype, quick ? 0.06 : 0.3));
-    TRY(gemm_ceiling_create(&gemm, probe->host->blas, session->team, dtype, n));
+    TRY(product_size(&n, probe, session, dtype, quick ? 0.06 : 0.2));
+    TRY(open_product(&product, probe, session, dtype, n));
     struct result_compute *row =
         result_append(&machine->compute, &machine->compute_count, sizeof *row);
     if (row != NULL) {
-        sample_gemm(row, gemm, session, 5, quick ? 0.6 : 3);
+        sample_product(row, &product, session, 5, quick ? 0.4 : 1.2);
     }
-    gemm_ceiling_destroy(gemm);
+    close_product(&product);
     return status_ok();
 }
 
@@ -80,13 +113,22 @@ bool probe_dtype_asked(const struct probe_options *options, const char *dtype)
 
 struct status probe_gemm(struct probe *probe, struct probe_session *session)
 {
-    static const char *const dtypes[] = {"f32", "f64"};
-    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes && probe->host->blas != NULL; i++) {
+    static const struct {
+        const char *dtype;
+        bool blas;
+    } products[] = {{"f32", true}, {"f64", true}, {"bf16", false}, {"int8", false}};
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         TRY(probe_interrupted(probe));
-        if (probe_dtype_asked(probe->options, dtypes[i]) &&
-            probe_has_time(probe, probe->deadline)) {
-            probe_progress(probe, "GEMM");
-            TRY(one_gemm(probe, session, dtypes[i]));
+        if ((products[i].blas && probe->host->blas == NULL) ||
+            !probe_dtype_asked(probe->options, products[i].dtype) ||
+            !probe_has_time(probe, probe->deadline)) {
+            continue;
+        }
+        probe_progress(probe, "GEMM");
+        struct status status = one_product(probe, session, products[i].dtype);
+        // oneDNN may be missing, or have no kernel for this CPU: then there is no such roof.
+        if (status.code != STATUS_UNAVAILABLE || products[i].blas) {
+            TRY(status);
         }
     }
     return status_ok();

@@ -36,6 +36,7 @@ home 'jansson.h' '_json\.[ch]$'
 home 'mpi.h' 'fleet/world_mpi\.c$'
 home 'papi.h' 'profiler/counters_papi\.c$'
 home 'cblas.h' 'workloads/blas\.c$'
+home 'dnnl' 'workloads/dnnl_product\.c$'
 home 'linux/perf_event.h' 'profiler/counters_perf\.c$'
 
 # The check itself must be able to fail: it sees the includes that exist.
