@@ -95,7 +95,7 @@ static struct status one_product(struct probe *probe, struct probe_session *sess
     struct result_compute *row =
         result_append(&machine->compute, &machine->compute_count, sizeof *row);
     if (row != NULL) {
-        sample_product(row, &product, session, 5, quick ? 0.4 : 1.2);
+        sample_product(row, &product, session, 5, quick ? 0.3 : 1.2);
     }
     close_product(&product);
     return status_ok();

@@ -214,9 +214,9 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
     double now = clock_seconds();
     double left = probe->deadline > now ? probe->deadline - now : 0;
     bool quick = probe->options->quick; // else a second team, the curve and the nodes follow
-    struct item_list list = {.choose_by = now + (quick ? 0.5 : 0.25) * left,
-                             .sample_by = now + (quick ? 0.75 : 0.4) * left,
-                             .enough_by = now + (quick ? 0.7 : 0.35) * left};
+    struct item_list list = {.choose_by = now + (quick ? 0.45 : 0.25) * left,
+                             .sample_by = now + (quick ? 0.7 : 0.4) * left,
+                             .enough_by = now + (quick ? 0.65 : 0.35) * left};
     struct status status = probe_choose_streams(&list, probe, session, brief);
     if (status.code == STATUS_OK) {
         status = probe_choose_chains(&list, probe, session, brief);

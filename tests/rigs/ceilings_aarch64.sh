@@ -42,5 +42,5 @@ expect() {
 }
 expect cortex-a53 neon/fmla/f32 load
 expect neoverse-n1 neon_dotprod/sdot/i32 neon_fp16/fmla/f16
-expect max,sve128=on sve/fmla/f64 neon_i8mm/smmla/i32 neon_bf16/bfmmla/f32
-expect max,sve512=on sve/fmla/f32 neon_bf16/bfdot/f32
+expect max,sve128=on sve/fmla/f64 sve/sdot/i32 neon_i8mm/smmla/i32 neon_bf16/bfmmla/f32
+expect max,sve512=on sve/fmla/f32 sve/sdot/i32 neon_bf16/bfdot/f32

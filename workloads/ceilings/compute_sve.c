@@ -1,6 +1,6 @@
-// Fused multiply-adds on SVE vectors, whatever their length. Vectors without a fixed size cannot be
-// kept in C variables of a loop like the others; the accumulators are named registers: the sums
-// of an iteration stay in z0..z23 because the whole loop is one asm statement.
+// Fused multiply-adds and dot products on SVE vectors, whatever their length. Vectors without a
+// fixed size cannot be kept in C variables of a loop like the others; the accumulators are named
+// registers: the sums of an iteration stay in z0..z23 because the whole loop is one asm statement.
 #include "workloads/ceiling_kernel.h"
 #include "workloads/ceilings/clock_chain.h"
 
@@ -17,6 +17,7 @@ enum { SVE_CHAINS = 24, SVE_INSTRUCTIONS = 48 };
 #define FMLA_S(i) "fmla z" #i ".s, p0/m, z24.s, z25.s\n"
 #define FMLA_D(i) "fmla z" #i ".d, p0/m, z24.d, z25.d\n"
 #define FMLA_H(i) "fmla z" #i ".h, p0/m, z24.h, z25.h\n"
+#define SDOT_B(i) "sdot z" #i ".s, z24.b, z25.b\n"
 #define LINK(i) "add %w[word], %w[word], %w[word]\n"
 
 #define REGISTERS                                                                                  \
@@ -58,22 +59,27 @@ enum { SVE_CHAINS = 24, SVE_INSTRUCTIONS = 48 };
 DEFINE_CLASS(f32, FMLA_S)
 DEFINE_CLASS(f64, FMLA_D)
 DEFINE_CLASS(f16, FMLA_H)
+DEFINE_CLASS(int8, SDOT_B)
 
-#define ROW(type, TYPE, flop)                                                                \
-    {                                                                                        \
-        .dtype = #type, .class_ = "sve/fmla/" #type, .isa = ISA_SVE, .meaning = COMPUTE_FMA, \
-        .operand_x = TYPE, .operand_y = TYPE, .sum = TYPE, .flop_per_8_bytes = flop,         \
-        .chains = SVE_CHAINS, .instructions = SVE_INSTRUCTIONS, .run = type,                 \
-        .clocked = {type##_c0, type##_c1, type##_c2, type##_c3}, .cycles = {                 \
-            16 * CLOCK_STEP_CYCLES,                                                          \
-            32 * CLOCK_STEP_CYCLES,                                                          \
-            64 * CLOCK_STEP_CYCLES,                                                          \
-            128 * CLOCK_STEP_CYCLES                                                          \
-        }                                                                                    \
+#define ROW(type, name, meaning_, TYPE, SUM, flop)                                              \
+    {                                                                                           \
+        .dtype = #type, .class_ = name, .isa = ISA_SVE, .meaning = meaning_, .operand_x = TYPE, \
+        .operand_y = TYPE, .sum = SUM, .flop_per_8_bytes = flop,                                \
+        .integer_operations = SUM == COMPUTE_I32, .chains = SVE_CHAINS,                         \
+        .instructions = SVE_INSTRUCTIONS, .run = type,                                          \
+        .clocked = {type##_c0, type##_c1, type##_c2, type##_c3}, .cycles = {                    \
+            16 * CLOCK_STEP_CYCLES,                                                             \
+            32 * CLOCK_STEP_CYCLES,                                                             \
+            64 * CLOCK_STEP_CYCLES,                                                             \
+            128 * CLOCK_STEP_CYCLES                                                             \
+        }                                                                                       \
     }
 
-static const struct compute_kernel rows[] = {ROW(f32, COMPUTE_F32, 4), ROW(f64, COMPUTE_F64, 2),
-                                             ROW(f16, COMPUTE_F16, 8)};
+#define FMA(type, TYPE, flop) ROW(type, "sve/fmla/" #type, COMPUTE_FMA, TYPE, TYPE, flop)
+
+static const struct compute_kernel rows[] = {
+    FMA(f32, COMPUTE_F32, 4), FMA(f64, COMPUTE_F64, 2), FMA(f16, COMPUTE_F16, 8),
+    ROW(int8, "sve/sdot/i32", COMPUTE_DOT, COMPUTE_S8, COMPUTE_I32, 16)};
 
 const struct ceiling_set ceiling_set_compute_sve = {
     .isa = ISA_SVE, .compute = rows, .compute_count = sizeof rows / sizeof *rows};
