@@ -140,7 +140,8 @@ static void explain(char *out, size_t size, const struct reading *reading, size_
     for (size_t i = 0; i < samples->count; i++) {
         count_sample(&own, &samples->of[i]);
     }
-    describe(signs, sizeof signs, &own, &view->places);
+    // Where time ran out before there were enough, what the whole session saw is why.
+    describe(signs, sizeof signs, samples->count < least ? view : &own, &view->places);
     (void)snprintf(out, size, "interval %.0f %% wide, %zu of %zu samples disturbed%s%s",
                    100 * width, samples->count - clean, samples->count,
                    signs[0] != '\0' ? ": " : "; no sign was seen", signs);
@@ -165,7 +166,6 @@ void probe_samples_read(struct reading *out, struct reading *core_hz, char *unst
     double hz[READING_SAMPLES_MAX] = {0};
     size_t count = 0;
     size_t clean = 0;
-    least = least < samples->count ? least : samples->count;
     for (unsigned disturbed = 0; disturbed < 2; disturbed++) {
         for (size_t i = 0; i < samples->count; i++) {
             bool wanted = probe_sample_is_clean(&samples->of[i], view) == (disturbed == 0);

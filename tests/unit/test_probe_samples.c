@@ -99,6 +99,10 @@ static void too_few_clean_ones_are_named(void **state)
     assert_non_null(strstr(out.unsteady, "9 of 12 samples disturbed"));
     assert_non_null(strstr(out.unsteady, "9 involuntary switches"));
     assert_null(strstr(out.unsteady, "ns")); // no cpu was moved
+    struct probe_samples few = {.count = 0};
+    add(&few, 2, 100, 0, 0, 10); // the time was over: no disturbance, but no interval either
+    read(&out, &few, 7);
+    assert_non_null(strstr(out.unsteady, "0 of 2 samples disturbed"));
     struct probe_samples none = {.count = 0};
     add(&none, 9, 80, 0, 1, 10);
     read(&out, &none, 7);
