@@ -252,6 +252,15 @@ static struct status check_threads(const struct probe_options *options,
     return status_ok();
 }
 
+static void warn_of_budget(struct result_run *out, const struct probe_options *options)
+{
+    char seconds[40];
+    (void)snprintf(seconds, sizeof seconds, "the time of %.3g s", options->budget_seconds);
+    result_warn(out, "budget", options->budget_try,
+                "%s was used up before every ceiling was measured",
+                options->budget_name == NULL ? seconds : options->budget_name);
+}
+
 struct status probe_measure(struct result_run *out, struct probe_extras *extras,
                             const struct probe_options *options, const struct probe_host *host)
 {
@@ -268,9 +277,7 @@ struct status probe_measure(struct result_run *out, struct probe_extras *extras,
     arena_unmap(&probe.arena);
     probe_check_roofs(out, host->machine, &probe.seen);
     if (probe.over_budget) {
-        result_warn(out, "budget", options->quick ? "lmroof probe without --quick" : NULL,
-                    "the time of %.0f s was used up before everything was measured",
-                    options->budget_seconds);
+        warn_of_budget(out, options);
     }
     if (status.code == STATUS_OK &&
         out->machine.bandwidth_count + out->machine.compute_count == 0) {
