@@ -199,6 +199,30 @@ static void write_warnings(FILE *out, const struct result_run *run)
     }
 }
 
+static void write_claim(FILE *out, const struct result_claim *claim)
+{
+    if (claim->claim[0] == '\0') {
+        return;
+    }
+    (void)fputs("\nClaim: ", out);
+    write_escaped(out, claim->claim);
+    (void)fputs("\n\nVerdict: **", out);
+    write_escaped(out, claim->verdict);
+    (void)fputs("**, ", out);
+    write_escaped(out, claim->finding);
+    (void)fputs("\n\n| test | for memory | found | expected |\n|:---|:---|:---|:---|\n", out);
+    for (size_t i = 0; i < claim->evidence_count; i++) {
+        const struct verdict_evidence *evidence = &claim->evidence[i];
+        (void)fputs("| ", out);
+        write_escaped(out, evidence->test);
+        (void)fputs(evidence->passed ? " | yes | " : " | no | ", out);
+        write_escaped(out, evidence->found);
+        (void)fputs(" | ", out);
+        write_escaped(out, evidence->expected);
+        (void)fputs(" |\n", out);
+    }
+}
+
 static struct status write_md(FILE *out, const struct report_input *input)
 {
     for (size_t i = 0; i < input->run_count; i++) {
@@ -211,6 +235,7 @@ static struct status write_md(FILE *out, const struct report_input *input)
         }
         (void)fputs("\n", out);
         write_state(out, run);
+        write_claim(out, &run->claim);
         TRY(write_points(out, run));
         write_crossovers(out, run);
         write_ceilings(out, &run->machine);

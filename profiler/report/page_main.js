@@ -144,11 +144,7 @@
     const close = element('button', {type: 'button', class: 'plain'}, 'close');
     close.addEventListener('click', () => { card.hidden = true; });
     title.append(close);
-    const evidence = element('ul', {class: 'evidence'});
-    for (const e of row.point.evidence || [])
-      evidence.append(element('li', {}, element('span', {class: e.passed ? 'pass' : 'fail'}, e.passed ? '\u2713 ' : '\u2717 '),
-                              e.test.replace(/_/g, ' ') + ': expected ' + e.expected + ', found ' + e.found));
-    card.replaceChildren(title, evidence, list);
+    card.replaceChildren(title, evidenceList(row.point.evidence), list);
     card.hidden = false;
     table.pick(row);
     markPoint(row);
@@ -239,6 +235,24 @@
     tools.append(button);
   }
 
+  // The claim that validate put to the test, what came of it, and why.
+  function addClaim(main, run) {
+    const d = run.document;
+    if (!d.claim) return;
+    const list = evidenceList(d.evidence);
+    main.append(element('section', {class: 'card', id: 'claim'},
+      element('h2', {}, (several ? run.label + ': ' : '') + String(d.verdict).replace(/_/g, ' ')),
+      element('p', {class: 'claim'}, d.claim), element('p', {class: 'claim'}, d.finding), list));
+  }
+
+  function evidenceList(evidence) {
+    const list = element('ul', {class: 'evidence'});
+    for (const e of evidence || [])
+      list.append(element('li', {}, element('span', {class: e.passed ? 'pass' : 'fail'}, e.passed ? '\u2713 ' : '\u2717 '),
+                          e.test.replace(/_/g, ' ') + ': expected ' + e.expected + ', found ' + e.found));
+    return list;
+  }
+
   // ---- all of it
   function addMain() {
     const main = element('main', {}), split = element('div', {class: 'split'});
@@ -256,6 +270,7 @@
     right.append(tools, holder);
     split.append(left, right);
     const details = element('section', {class: 'card', id: 'details', hidden: ''});
+    runs.forEach(run => addClaim(main, run));
     main.append(split, details);
     runs.forEach(run => {
       const grid = element('div', {class: 'facts'});

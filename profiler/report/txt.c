@@ -225,6 +225,25 @@ static void write_state(FILE *out, const struct report_input *input, const struc
     }
 }
 
+static void write_claim(FILE *out, const struct report_input *input, size_t index)
+{
+    const struct result_claim *claim = &input->runs[index].claim;
+    if (claim->claim[0] == '\0') {
+        return;
+    }
+    if (input->run_count > 1) {
+        (void)fprintf(out, "%s\n", input->labels[index]);
+    }
+    (void)fprintf(out, "Claim:   %s\nVerdict: %s%s%s\n         %s\n", claim->claim,
+                  style(input, "\033[1m"), claim->verdict, style(input, "\033[0m"), claim->finding);
+    for (size_t i = 0; i < claim->evidence_count; i++) {
+        const struct verdict_evidence *evidence = &claim->evidence[i];
+        (void)fprintf(out, "  %-19s%s %s\n%-23sexpected %s\n", evidence->test,
+                      evidence->passed ? "+" : "-", evidence->found, "", evidence->expected);
+    }
+    (void)fputs("\n", out);
+}
+
 static struct status write_run(FILE *out, const struct report_input *input, size_t index)
 {
     const struct result_run *run = &input->runs[index];
@@ -247,6 +266,7 @@ static struct status write_txt(FILE *out, const struct report_input *input)
 {
     for (size_t i = 0; i < input->run_count; i++) {
         write_state(out, input, &input->runs[i], "");
+        write_claim(out, input, i);
     }
     struct status drawn = report_plot_text(out, input);
     if (drawn.code != STATUS_OK) {

@@ -94,6 +94,19 @@ for word in "not_saturated" "try: more cores" "transparent_huge_pages"; do
     grep -qF "$word" stdout.txt || fail "the text lacks '$word'"
 done
 
+# ---- a validate document shows its claim, its finding and the evidence
+"$LMROOF" report "$TESTS/documents/validate.json" >claim.txt && "$LMROOF" report "$TESTS/documents/validate.json" -o claim.md
+python3 - "$TESTS/documents/validate.json" claim.txt claim.md <<'PY' || fail "claim"
+import json, sys
+d = json.load(open(sys.argv[1]))
+for path in sys.argv[2:]:
+    text = open(path).read().replace("\\", "")
+    for word in [d["verdict"], d["claim"], d["finding"]] + [e["found"] for e in d["evidence"]]:
+        assert word in text, (path, word)
+PY
+sed 's/"verdict": "[a-z_]*",//' "$TESTS/documents/validate.json" >unjudged.json
+refused 2 'unjudged.json: verdict: found nothing' unjudged.json
+
 # ---- a run whose time was used up says so first and last, and has no rows of dashes
 python3 "$TESTS/report/cut_run.py" "$run" 2 >part.json || fail "cut_run.py"
 sh "$TESTS/schema.sh" part.json >schema 2>&1 || [ $? -eq 77 ] || fail "part.json: $(cat schema)"

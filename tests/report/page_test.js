@@ -101,6 +101,11 @@
     for (const facts of [run.document.host, run.document.conditions])
       for (const key of Object.keys(facts)) check(document.body.textContent.includes(facts[key]), 'fact ' + key);
   }
+  for (const {document: d} of data.runs) {
+    const card = document.getElementById('claim');
+    check(!d.claim || (card.textContent.includes(d.claim) && card.textContent.includes(d.finding)), 'claim and finding');
+    for (const e of d.claim ? d.evidence : []) check(card.textContent.includes(e.found), 'evidence of ' + e.test);
+  }
   check(document.documentElement.scrollWidth <= innerWidth + 1, 'the page is wider than the window');
   document.body.append(element('pre', {id: 'test'}, failures.length ? 'FAILED ' + failures.join(' | ') : 'PASSED ' + checks));
 })().catch(error => document.body.append(element('pre', {id: 'test'}, 'FAILED ' + error.stack)));
