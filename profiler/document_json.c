@@ -78,8 +78,8 @@ void json_put_number(json_t *object, const char *key, double value)
         bool exact = fabs(value) < 0x1p53 && fabs(value - nearbyint(value)) <= 0;
         put(object, key, exact ? json_integer((json_int_t)value) : json_real(value));
     } else {
-        json_put_absent_because(object, key, ABSENT_FAILED, "the value is not a finite number",
-                                NULL);
+        json_put_absent_because(object, key, ABSENT_FAILED,
+                                "what it is computed from is missing or 0", NULL);
     }
 }
 

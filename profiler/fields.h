@@ -74,6 +74,7 @@ extern const struct field result_certificate_fields[];
 extern const struct field result_step_fields[];
 extern const struct field result_crossover_fields[];
 extern const struct field result_warning_fields[];
+extern const struct field result_claim_fields[];
 
 /** The object's member is "", 0, NaN, absent or without elements, by the row's kind. */
 bool field_is_empty(const void *object, const struct field *field);

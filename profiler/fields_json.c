@@ -116,7 +116,8 @@ static void put_null(json_t *out, const void *object, const struct field *field)
     struct absence absence = {.state = ABSENT_NOT_ASKED};
     const struct reading *reading = field_of(object, field);
     if (is_reading(field) && reading_is_present(reading)) {
-        absence = reading_absent(ABSENT_FAILED, "the value is not a finite number", NULL).absence;
+        absence =
+            reading_absent(ABSENT_FAILED, "what it is computed from is missing or 0", NULL).absence;
     } else if (is_reading(field)) {
         absence = reading->absence;
     }

@@ -218,6 +218,15 @@ static void name_profile(struct result_machine *out, const struct machine *machi
     out->profile_id[used] = '\0';
 }
 
+static void warn_of_budget(struct result_run *out, const struct probe_options *options)
+{
+    char seconds[40];
+    (void)snprintf(seconds, sizeof seconds, "the time of %.3g s", options->budget_seconds);
+    result_warn(out, "budget", options->budget_try,
+                "%s was used up before every ceiling was measured",
+                options->budget_name == NULL ? seconds : options->budget_name);
+}
+
 struct status probe_measure(struct result_run *out, struct probe_extras *extras,
                             const struct probe_options *options, const struct probe_host *host)
 {
@@ -243,9 +252,7 @@ struct status probe_measure(struct result_run *out, struct probe_extras *extras,
     probe_plan_free(&probe.plan);
     probe_check_roofs(out, host->machine, &probe.seen);
     if (probe.over_budget) {
-        result_warn(out, "budget", options->quick ? "lmroof probe without --quick" : NULL,
-                    "the time of %.0f s was used up before everything was measured",
-                    options->budget_seconds);
+        warn_of_budget(out, options);
     }
     if (status.code == STATUS_OK &&
         out->machine.bandwidth_count + out->machine.compute_count == 0) {

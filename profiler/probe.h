@@ -23,7 +23,9 @@ struct probe_options {
     bool levels[LEVEL_COUNT];
     char dtypes[PROBE_LIST_MAX][16]; /**< of compute; none: all that this CPU has */
     size_t dtype_count;
-    double budget_seconds; /**< what is not done by then is left out, with a warning */
+    double budget_seconds;   /**< what is not done by then is left out, with a warning */
+    const char *budget_name; /**< for that warning; NULL: the seconds */
+    const char *budget_try;  /**< what helps; NULL: nothing */
 };
 
 /** One size of a sweep. */

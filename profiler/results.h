@@ -243,6 +243,15 @@ struct result_crossover {
     struct reading measured;
 };
 
+/** The claim that a run was put to by validate; a run without one has claim "". */
+struct result_claim {
+    char verdict[16]; /**< confirmed refuted cannot_tell */
+    char claim[256];
+    char finding[512];
+    struct verdict_evidence evidence[VERDICT_EVIDENCE_MAX]; /**< of the step as a whole */
+    size_t evidence_count;
+};
+
 /** The whole of a run. Owner of its arrays. */
 struct result_run {
     char model_name[64];
@@ -253,6 +262,7 @@ struct result_run {
     size_t step_count;
     struct result_crossover *crossovers; /**< one a dtype */
     size_t crossover_count;
+    struct result_claim claim; /**< read from a validate document, for reports */
     struct result_certificate *certificate;
     size_t certificate_count;
     struct result_warning *warnings;

@@ -371,3 +371,13 @@ const struct field result_warning_fields[] = {TEXT("code", code),
                                               TEXT_OR("try", try_, FIELD_EMPTY_NULL, NULL),
                                               {.key = NULL}};
 #undef T
+
+#define T result_claim
+const struct field result_claim_fields[] = {TEXT("verdict", verdict),
+                                            TEXT("claim", claim),
+                                            TEXT("finding", finding),
+                                            MANY("evidence", FIELD_ARRAY, evidence, evidence_count,
+                                                 verdict_evidence, EVIDENCE_MAX,
+                                                 result_evidence_fields),
+                                            {.key = NULL}};
+#undef T

@@ -251,6 +251,9 @@ struct status run_from_json(struct result_run *out, const json_t *document, cons
     }
     TRY(envelope_from_json(out, document, &top));
     TRY(fields_from_json(out, document, measured_fields, &top));
+    if (strcmp(kind, "lmroof.validate/1") == 0) {
+        TRY(fields_from_json(&out->claim, document, result_claim_fields, &top));
+    }
     return machine ? fields_from_json(&out->machine, document, result_machine_fields, &top)
                    : fields_from_json(out, document, run_fields, &top);
 }

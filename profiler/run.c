@@ -32,6 +32,8 @@ struct run {
     double begin_seconds;
     unsigned disturbed_points;
     unsigned late_points; // for which the budget did not last
+    char late_text[160];  // how far it was exceeded when they came up
+    char budget_text[80]; // "the budget of 60 s"
 };
 
 static struct status choose_dtypes(struct run *r)
@@ -208,6 +210,17 @@ static void warn_of_point(struct run *r, const struct result_point *point)
     }
 }
 
+// A point whose turn came after the budget: all of them give one reason.
+static void note_late(struct run *r, struct result_point *point)
+{
+    if (r->late_points == 0) {
+        (void)snprintf(r->late_text, sizeof r->late_text, "%s was used up after %.3g s",
+                       r->budget_text, clock_seconds() - r->begin_seconds);
+    }
+    r->late_points++;
+    run_point_absent(point, ABSENT_NOT_SCHEDULED, r->late_text, r->request->budget_try);
+}
+
 // Measures all points; the first wrong result is remembered, the others go on.
 static struct status measure_all(struct run *r)
 {
@@ -223,12 +236,15 @@ static struct status measure_all(struct run *r)
         run_point_describe(point, &r->measure, &r->jobs.list[i]);
         show_progress(r, i);
         if (seconds < 0) {
-            r->late_points++;
+            note_late(r, point);
             continue;
         }
         struct status status = run_point_measure(point, &r->measure, &r->jobs.list[i], seconds);
         if (status.code == STATUS_INTERRUPTED || status.code == STATUS_SYSTEM) {
             return status;
+        }
+        if (status.code != STATUS_OK && status.code != STATUS_MISMATCH) {
+            run_point_absent(point, ABSENT_FAILED, status.detail, NULL);
         }
         if (status.code != STATUS_OK) {
             result_warn(r->out, status.code == STATUS_MISMATCH ? "wrong_result" : "not_measured",
@@ -242,9 +258,10 @@ static struct status measure_all(struct run *r)
     }
     if (measured == 0 && r->late_points > 0 && wrong.code == STATUS_OK) {
         return status_error(STATUS_UNAVAILABLE,
-                            "no point could be measured: the budget of %.3g s was used up by the "
-                            "preparation; accepted a larger --budget",
-                            r->request->budget_seconds);
+                            "no point could be measured: %s was used up by the preparation, which "
+                            "took %.3g s; try %s",
+                            r->budget_text, clock_seconds() - r->begin_seconds,
+                            r->request->budget_try);
     }
     if (measured == 0 && wrong.code == STATUS_OK) {
         return status_error(STATUS_UNAVAILABLE, "no point could be measured");
@@ -292,9 +309,9 @@ static struct status execute(struct run *r)
     status = measure_all(r);
     end_progress(r);
     if (r->late_points > 0) {
-        result_warn(r->out, "budget", "a larger --budget, or a quiet machine",
-                    "the budget of %.3g s was used up: %u of %zu points were not measured",
-                    r->request->budget_seconds, r->late_points, r->out->point_count);
+        result_warn(r->out, "budget", r->request->budget_try,
+                    "%s was used up: %u of %zu points were not measured", r->budget_text,
+                    r->late_points, r->out->point_count);
     }
     if (r->disturbed_points > 0) {
         char seen[96];
@@ -315,6 +332,17 @@ static struct status execute(struct run *r)
     return status.code == STATUS_OK ? saved : status;
 }
 
+static void name_budget(struct run *r)
+{
+    const struct run_request *request = r->request;
+    if (request->budget_name != NULL) {
+        (void)snprintf(r->budget_text, sizeof r->budget_text, "%s", request->budget_name);
+    } else {
+        (void)snprintf(r->budget_text, sizeof r->budget_text, "the budget of %.3g s",
+                       request->budget_seconds);
+    }
+}
+
 struct status run_execute(struct result_run *out, struct run_request *request,
                           const struct command_context *context)
 {
@@ -327,6 +355,7 @@ struct status run_execute(struct result_run *out, struct run_request *request,
     r->request = request;
     r->context = context;
     r->begin_seconds = clock_seconds();
+    name_budget(r);
     run_document_started(out, context);
     struct status status = execute(r);
     run_counters_close(&r->measure.counters);

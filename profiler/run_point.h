@@ -45,7 +45,12 @@ struct run_measure {
 CHECKED struct status run_point_measure(struct result_point *out, struct run_measure *measure,
                                         const struct run_job *job, double seconds);
 
-/** Fills what is known of a point without measuring: shape, cost, names. */
+/** Takes all measured figures off a point, with the reason; try_ may be NULL. */
+void run_point_absent(struct result_point *out, enum absent_state state, const char *text,
+                      const char *try_);
+
+/** Fills what is known of a point without measuring: shape, cost, names. Its figures are absent:
+ *  not scheduled. */
 void run_point_describe(struct result_point *out, const struct run_measure *measure,
                         const struct run_job *job);
 

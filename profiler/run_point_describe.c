@@ -4,6 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+void run_point_absent(struct result_point *out, enum absent_state state, const char *text,
+                      const char *try_)
+{
+    const struct reading none = reading_absent(state, text, try_);
+    out->seconds = none;
+    out->flop_per_s = none;
+    out->bytes_per_s_modelled = none;
+    out->roof_bytes_per_s = none;
+    out->roof_flop_per_s = none;
+    out->roof_fraction = none;
+    out->memory_only_seconds = none;
+    out->compute_only_seconds = none;
+}
+
 void run_point_describe(struct result_point *out, const struct run_measure *measure,
                         const struct run_job *job)
 {
@@ -41,15 +55,7 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     out->max_relative_error = (double)NAN;
     out->tolerance = (double)NAN;
     out->bytes_residual_fraction = (double)NAN;
-    const struct reading none = reading_absent(ABSENT_NOT_ASKED, "not measured", NULL);
-    out->seconds = none;
-    out->flop_per_s = none;
-    out->bytes_per_s_modelled = none;
-    out->roof_bytes_per_s = none;
-    out->roof_flop_per_s = none;
-    out->roof_fraction = none;
-    out->memory_only_seconds = none;
-    out->compute_only_seconds = none;
+    run_point_absent(out, ABSENT_NOT_SCHEDULED, "the run was ended before this point", NULL);
     const struct reading uncounted =
         reading_absent(ABSENT_NOT_ASKED, "no counters were asked for", "--counters auto");
     out->bytes_per_s_counted = uncounted;

@@ -1,4 +1,5 @@
 #include "profiler/report_format.h"
+#include "profiler/report_missing.h"
 #include "profiler/run.h"
 #include "profiler/run_document_json.h"
 
@@ -17,6 +18,18 @@ static void print_warnings(const struct result_run *run, FILE *err)
     for (size_t i = 0; i < run->warning_count; i++) {
         (void)fprintf(err, "lmroof: warning: %s%s%s\n", run->warnings[i].text,
                       run->warnings[i].try_[0] == '\0' ? "" : "; try: ", run->warnings[i].try_);
+    }
+}
+
+// Whoever sends the tables into a file sees this all the same.
+static void print_state(const struct result_run *run, const struct run_request *request,
+                        const struct command_context *context)
+{
+    char text[REPORT_LINE];
+    if (!request->quiet && !isatty(fileno(context->out)) && report_incomplete_text(text, run)) {
+        const char *try_ = report_incomplete_try(run);
+        (void)fprintf(context->err, "lmroof: %s%s%s\n", text,
+                      try_[0] == '\0' ? "" : "; try: ", try_);
     }
 }
 
@@ -40,7 +53,9 @@ struct status run_print(const struct result_run *run, const struct run_request *
                                        .columns = terminal_columns(context->out)};
     const struct report_format *format = NULL;
     TRY(report_find(&format, "run.txt"));
-    return format->write(context->out, &input);
+    TRY(format->write(context->out, &input));
+    print_state(run, request, context);
+    return status_ok();
 }
 
 struct status run_conclude(const struct result_run *run, const struct run_request *request,

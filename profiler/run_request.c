@@ -59,6 +59,7 @@ void run_request_defaults(struct run_request *out)
     out->model = "llama-3.2-1b";
     out->kv_dtype = DTYPE_F16;
     out->repeat = 11;
+    out->budget_try = "a larger --budget, or a quiet machine";
     out->counters = COUNTERS_AUTO;
     memcpy(out->placement, "local", sizeof "local");
 }

@@ -33,8 +33,10 @@ struct run_request {
     bool step;
     bool no_twins;
     uint64_t repeat;
-    double budget_seconds; /**< 0 = none */
-    const char *output;    /**< -o; NULL: none */
+    double budget_seconds;   /**< 0 = none */
+    const char *budget_name; /**< for messages, where the user typed none; NULL: "--budget" */
+    const char *budget_try;  /**< what helps if it was not enough */
+    const char *output;      /**< -o; NULL: none */
     bool json;
     bool quiet;
 };

@@ -2,6 +2,8 @@
 #include "profiler/results_json.h"
 #include "profiler/validate.h"
 
+#include <math.h>
+
 static json_t *evidence_json(const struct verdict_evidence *evidence, size_t count)
 {
     json_t *list = json_array();
@@ -16,6 +18,17 @@ static json_t *evidence_json(const struct verdict_evidence *evidence, size_t cou
     return list;
 }
 
+// A share of the step's time; there is none before the whole step was measured.
+static void put_share(json_t *object, const char *key, double fraction)
+{
+    if (isfinite(fraction)) {
+        json_put_number(object, key, fraction);
+    } else {
+        json_put_absent_because(object, key, ABSENT_NOT_SCHEDULED,
+                                "the step was not measured as a whole", NULL);
+    }
+}
+
 static json_t *operators_json(const struct result_run *run)
 {
     json_t *list = json_array();
@@ -24,7 +37,7 @@ static json_t *operators_json(const struct result_run *run)
         json_t *one = json_object();
         json_put_text(one, "name", p->operator_);
         json_put_text(one, "bound", verdict_bound_name(p->bound));
-        json_put_number(one, "time_share_fraction", p->time_share_fraction);
+        put_share(one, "time_share_fraction", p->time_share_fraction);
         if (p->resident_level[0] != '\0') {
             json_put_text(one, "resident_level", p->resident_level);
         } else {
@@ -52,8 +65,8 @@ struct status validation_write_json(const struct validation *validation,
     json_put_text(document, "verdict", verdict_claim_name(validation->verdict));
     json_put_text(document, "claim", validation->claim);
     json_put_text(document, "finding", validation->finding);
-    json_put_number(document, "memory_bound_fraction", validation->memory_fraction);
-    json_put_number(document, "unknown_fraction", validation->unknown_fraction);
+    put_share(document, "memory_bound_fraction", validation->memory_fraction);
+    put_share(document, "unknown_fraction", validation->unknown_fraction);
     (void)json_object_set_new(
         document, "evidence",
         evidence_json(validation->step.evidence, validation->step.evidence_count));

@@ -19,6 +19,13 @@ section() {
     sed -n "/^\.SS $2\$/,/^\.S[SH] [^$]*/{/^\.S[SH]/!p;}" "$1" | sed 's/\\-/-/g; s/\\f.//g'
 }
 
+# defaults COMMAND: "--option number" for each option whose help ends in "(number)".
+defaults() {
+    awk '/^ *-/ { if (text) print text; text = $0; next } /^ +[^ ]/ { text = text " " $0; next }
+         { if (text) print text; text = "" } END { if (text) print text }' "$work/$1.help" |
+        sed -nE 's/^[^(]*(--[a-z-]+).*\(([0-9][0-9.]*)\) *$/\1 \2/p'
+}
+
 # check_page PAGE: says what is missing on either side; fails if anything is.
 check_page() {
     bad=0
@@ -33,6 +40,14 @@ check_page() {
             grep -qE -- "(^|[ \"])$option([ \"=]|\$)" "$work/section" ||
                 { echo "the man page lacks $command $option"; bad=1; }
         done <"$work/$command.options"
+        awk '/^\.TP/ { print text; text = ""; next } { text = text " " $0 } END { print text }' \
+            "$work/section" >"$work/entries"
+        defaults "$command" >"$work/defaults"
+        while read -r option value; do
+            grep -E -- "[ \"]$option[ \"=]" "$work/entries" |
+                grep -qE -- "Default: ([0-9a-z.]+, )*$value([.,;]*( |\$))" ||
+                { echo "the man page lacks 'Default: $value' of $command $option"; bad=1; }
+        done <"$work/defaults"
         for dtype in $(grep -oE '\b(bf|f|q|int)[0-9][a-z0-9_]*' "$work/$command.help" | sort -u); do
             grep -qw -- "$dtype" "$work/section" ||
                 { echo "the man page lacks $dtype of $command"; bad=1; }
@@ -74,6 +89,8 @@ grep -q "\"$version\"" "$page" || { echo "the man page is not of $version"; fail
 # The checks themselves must be able to fail.
 sed '/budget/d' "$page" >"$work/without.1"
 check_page "$work/without.1" >/dev/null && { echo "FAIL: a missing option is not seen"; failed=1; }
+sed 's/3 to 64\. Default: 41/3 to 64. Default: 15/' "$page" >"$work/default.1"
+check_page "$work/default.1" >/dev/null && { echo "FAIL: a wrong default is not seen"; failed=1; }
 sed 's/^\.SS topo$/.SS topology/' "$page" >"$work/renamed.1"
 check_page "$work/renamed.1" >/dev/null && { echo "FAIL: a missing command is not seen"; failed=1; }
 echo '`lmroof run --no-such-option`' >"$work/text.md"

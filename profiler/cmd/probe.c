@@ -253,6 +253,9 @@ static void set_defaults(struct probe_input *input)
         input->options.levels[i] = true;
     }
     input->options.budget_seconds = input->options.quick ? 9.2 : 55;
+    input->options.budget_try = input->options.quick
+                                    ? "lmroof probe without --quick, or a quiet machine"
+                                    : "a quiet machine";
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,

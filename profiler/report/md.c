@@ -1,4 +1,5 @@
 #include "profiler/report_format.h"
+#include "profiler/report_missing.h"
 #include "profiler/report_table.h"
 
 #include <stdlib.h>
@@ -52,14 +53,54 @@ static void write_steps(FILE *out, const struct result_run *run, const struct re
     (void)fputs("\n", out);
 }
 
+static void write_missing(FILE *out, const struct result_point *const *order, size_t count)
+{
+    const char *heading = "\n### Not measured\n\n";
+    for (size_t i = 0; i < count; i++) {
+        char text[REPORT_LINE];
+        if (report_missing_text(text, order, count, i)) {
+            const struct absence *why = &order[i]->seconds.absence;
+            (void)fprintf(out, "%s- ", heading);
+            write_escaped(out, text);
+            (void)fputs(": ", out);
+            write_escaped(out, why->text);
+            (void)fputs(why->try_[0] == '\0' ? "" : "; try: ", out);
+            write_escaped(out, why->try_);
+            (void)fputs("\n", out);
+            heading = "";
+        }
+    }
+}
+
+// What a reader must know first, and again last.
+static void write_state(FILE *out, const struct result_run *run)
+{
+    char text[2][REPORT_LINE];
+    bool said[2] = {report_incomplete_text(text[0], run), report_disturbed_text(text[1], run)};
+    for (int i = 0; i < 2; i++) {
+        if (said[i]) {
+            (void)fputs("\n**", out);
+            write_escaped(out, text[i]);
+            (void)fputs("**\n", out);
+        }
+    }
+}
+
 static struct status write_points(FILE *out, const struct result_run *run)
 {
     const struct result_point **order = report_order(run);
     if (order == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to sort the table");
     }
+    const struct result_point *before = NULL; // the row above
     for (size_t i = 0; i < run->point_count; i++) {
-        if (i == 0 || !report_same_section(order[i - 1], order[i])) {
+        if (!reading_is_present(&order[i]->seconds)) {
+            continue;
+        }
+        if (before == NULL || !report_same_section(before, order[i])) {
+            if (before != NULL) {
+                write_steps(out, run, before);
+            }
             char heading[REPORT_HEADING];
             report_section_heading(heading, order[i]);
             (void)fputs("\n### ", out);
@@ -68,10 +109,12 @@ static struct status write_points(FILE *out, const struct result_run *run)
             write_titles(out);
         }
         write_row(out, order[i]);
-        if (i + 1 == run->point_count || !report_same_section(order[i], order[i + 1])) {
-            write_steps(out, run, order[i]);
-        }
+        before = order[i];
     }
+    if (before != NULL) {
+        write_steps(out, run, before);
+    }
+    write_missing(out, order, run->point_count);
     free(order);
     return status_ok();
 }
@@ -156,6 +199,30 @@ static void write_warnings(FILE *out, const struct result_run *run)
     }
 }
 
+static void write_claim(FILE *out, const struct result_claim *claim)
+{
+    if (claim->claim[0] == '\0') {
+        return;
+    }
+    (void)fputs("\nClaim: ", out);
+    write_escaped(out, claim->claim);
+    (void)fputs("\n\nVerdict: **", out);
+    write_escaped(out, claim->verdict);
+    (void)fputs("**, ", out);
+    write_escaped(out, claim->finding);
+    (void)fputs("\n\n| test | for memory | found | expected |\n|:---|:---|:---|:---|\n", out);
+    for (size_t i = 0; i < claim->evidence_count; i++) {
+        const struct verdict_evidence *evidence = &claim->evidence[i];
+        (void)fputs("| ", out);
+        write_escaped(out, evidence->test);
+        (void)fputs(evidence->passed ? " | yes | " : " | no | ", out);
+        write_escaped(out, evidence->found);
+        (void)fputs(" | ", out);
+        write_escaped(out, evidence->expected);
+        (void)fputs(" |\n", out);
+    }
+}
+
 static struct status write_md(FILE *out, const struct report_input *input)
 {
     for (size_t i = 0; i < input->run_count; i++) {
@@ -166,14 +233,16 @@ static struct status write_md(FILE *out, const struct report_input *input)
             (void)fputs(", ", out);
             write_escaped(out, input->labels[i]);
         }
-        (void)fprintf(out, "\n%s",
-                      run->complete ? "" : "\nIncomplete: ended before its last point.\n");
+        (void)fputs("\n", out);
+        write_state(out, run);
+        write_claim(out, &run->claim);
         TRY(write_points(out, run));
         write_crossovers(out, run);
         write_ceilings(out, &run->machine);
         write_facts(out, "Host", run->host, run->host_count);
         write_facts(out, "Conditions", run->conditions, run->condition_count);
         write_warnings(out, run);
+        write_state(out, run);
     }
     write_key(out);
     return status_ok();

@@ -80,6 +80,38 @@ function addFigure(list, label, key, value, parent, brief) {
   list.append(element('div', {}, element('dt', {}, label), cell));
 }
 
+function isMissing(point) {
+  return point.seconds === null || point.seconds === undefined;
+}
+
+function absence(point) {
+  return (point.why_absent && point.why_absent.seconds) || {state: 'absent', text: '', try: null};
+}
+
+// A point that was not measured is bound by nothing.
+function boundWords(point) {
+  return (isMissing(point) ? absence(point).state : point.bound || 'unknown').replace(/_/g, ' ');
+}
+
+// What a reader must know before the figures: [word, text, advice].
+const ALARMS = ['wrong_result', 'disturbed', 'above_roof'];
+
+function alarms(document_) {
+  const out = [], points = document_.points || [], missing = points.filter(isMissing);
+  if (document_.complete === false)
+    out.push(['INCOMPLETE', 'ended before the last point; ' + (points.length - missing.length) + ' points were measured', null]);
+  else if (missing.length) {
+    const why = absence(missing[0]);
+    out.push(['INCOMPLETE', (points.length - missing.length) + ' of ' + points.length + ' points measured: ' + why.text, why.try]);
+  }
+  for (const code of ALARMS) {
+    const found = (document_.warnings || []).filter(w => w.code === code);
+    if (found.length)
+      out.push([code.replace(/_/g, ' ').toUpperCase(), found[0].text + (found.length > 1 ? ' (and ' + (found.length - 1) + ' more below)' : ''), found[0].try]);
+  }
+  return out;
+}
+
 // What every hover shows, in this order; then the counters that the point has.
 const HOVER = [
   ['time', 'seconds'], ['of the step', 'time_share_fraction'], ['attained', 'flop_per_s'],
@@ -102,6 +134,6 @@ function hoverList(point) {
   for (const key of Object.keys(point.counters || {})) {
     if (key !== 'why_absent') addFigure(list, key.replace(/_/g, ' '), key, point.counters[key], point.counters, true);
   }
-  addFigure(list, 'bound', 'bound', (point.bound || 'unknown').replace(/_/g, ' '), point, true);
+  addFigure(list, 'bound', 'bound', boundWords(point), point, true);
   return list;
 }

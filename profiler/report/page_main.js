@@ -5,7 +5,7 @@
   const data = JSON.parse(document.getElementById('data').textContent);
   const plot = data.plot, runs = data.runs, several = runs.length > 1;
   const hidden = {colours: new Set(), marks: new Set(), roofs: new Set()};
-  let query = '', chart = null, table = null, drawSweeps = null;
+  let query = '', chart = null, table = null, drawSweeps = null, missingToo = false;
 
   const keys = {colours: new Map(), marks: new Map()};
   if (plot) {
@@ -16,7 +16,7 @@
   runs.forEach((run, r) => (run.document.points || []).forEach((point, i) => {
     const colour = several ? r : keys.colours.get(point.operator);
     rows.push({
-      point, run: r, index: i, order: rows.length, label: run.label,
+      point, run: r, index: i, order: rows.length, label: run.label, missing: isMissing(point),
       colourKey: colour, markKey: keys.marks.get(point.phase + ' ' + point.dtype),
       words: [point.id, point.operator, point.phase, point.dtype, point.bound, 'batch ' + point.batch,
               run.label, (point.roof && point.roof.name) || ''].join(' ').toLowerCase(),
@@ -26,7 +26,7 @@
   const rowOf = new Map(rows.map(row => [row.run + '/' + row.index, row]));
 
   function filter(row) {
-    return !hidden.colours.has(row.colourKey) && !hidden.marks.has(row.markKey) &&
+    return (missingToo || !row.missing) && !hidden.colours.has(row.colourKey) && !hidden.marks.has(row.markKey) &&
       query.split(/\s+/).every(word => row.words.includes(word));
   }
 
@@ -39,10 +39,13 @@
     const sub = element('p', {class: 'sub'}, plot ? plot.subtitle + ' \u00b7 ' : '');
     sub.append(element('code', {}, (first.argv || []).join(' ')));
     header.append(sub);
-    runs.forEach(run => {
-      if (run.document.complete === false)
-        header.append(element('p', {class: 'banner'}, run.label + ': incomplete, the run was ended before its last point.'));
-    });
+    const seen = new Set();
+    runs.forEach(run => alarms(run.document).forEach(([word, text, advice]) => {
+      const strip = element('p', {class: 'alarm', role: 'alert'}, element('b', {}, word), ' ' + (several ? run.label + ': ' : '') + text);
+      if (advice && !seen.has(advice)) strip.append(element('span', {class: 'try'}, 'try: ' + advice));
+      seen.add(advice);
+      header.append(strip);
+    }));
     if (data.thinned)
       header.append(element('p', {class: 'sub noprint'}, 'Large report: single samples are left out here; they are in the run\u2019s own file.'));
     document.body.append(header);
@@ -58,7 +61,9 @@
       });
       chart.update('none');
     }
-    document.getElementById('count').textContent = table.update() + ' of ' + rows.length;
+    const missing = rows.filter(row => row.missing).length;
+    document.getElementById('count').textContent = table.update() + ' of ' + (rows.length - (missingToo ? 0 : missing)) +
+      (missing && !missingToo ? ', ' + missing + ' not measured' : '');
   }
 
   function chip(set, index, label, sign) {
@@ -139,11 +144,7 @@
     const close = element('button', {type: 'button', class: 'plain'}, 'close');
     close.addEventListener('click', () => { card.hidden = true; });
     title.append(close);
-    const evidence = element('ul', {class: 'evidence'});
-    for (const e of row.point.evidence || [])
-      evidence.append(element('li', {}, element('span', {class: e.passed ? 'pass' : 'fail'}, e.passed ? '\u2713 ' : '\u2717 '),
-                              e.test.replace(/_/g, ' ') + ': expected ' + e.expected + ', found ' + e.found));
-    card.replaceChildren(title, evidence, list);
+    card.replaceChildren(title, evidenceList(row.point.evidence), list);
     card.hidden = false;
     table.pick(row);
     markPoint(row);
@@ -221,6 +222,37 @@
     });
   }
 
+  // Points without a figure are hidden until asked for.
+  function addMissingButton(tools) {
+    if (!rows.some(row => row.missing)) return;
+    const button = element('button', {type: 'button', class: 'plain', id: 'missing', 'aria-pressed': 'false'}, 'show what is missing');
+    button.addEventListener('click', () => {
+      missingToo = !missingToo;
+      button.setAttribute('aria-pressed', String(missingToo));
+      button.textContent = missingToo ? 'hide what is missing' : 'show what is missing';
+      refresh();
+    });
+    tools.append(button);
+  }
+
+  // The claim that validate put to the test, what came of it, and why.
+  function addClaim(main, run) {
+    const d = run.document;
+    if (!d.claim) return;
+    const list = evidenceList(d.evidence);
+    main.append(element('section', {class: 'card', id: 'claim'},
+      element('h2', {}, (several ? run.label + ': ' : '') + String(d.verdict).replace(/_/g, ' ')),
+      element('p', {class: 'claim'}, d.claim), element('p', {class: 'claim'}, d.finding), list));
+  }
+
+  function evidenceList(evidence) {
+    const list = element('ul', {class: 'evidence'});
+    for (const e of evidence || [])
+      list.append(element('li', {}, element('span', {class: e.passed ? 'pass' : 'fail'}, e.passed ? '\u2713 ' : '\u2717 '),
+                          e.test.replace(/_/g, ' ') + ': expected ' + e.expected + ', found ' + e.found));
+    return list;
+  }
+
   // ---- all of it
   function addMain() {
     const main = element('main', {}), split = element('div', {class: 'split'});
@@ -232,11 +264,13 @@
     const search = element('input', {type: 'search', placeholder: 'filter: gate_up bf16 \u2026', 'aria-label': 'filter the table'});
     search.addEventListener('input', () => { query = search.value.trim().toLowerCase(); refresh(); });
     const tools = element('div', {class: 'tools'}, element('h2', {}, 'Points ', element('span', {class: 'origin', id: 'count'})), search);
+    addMissingButton(tools);
     addDownloads(tools);
     const holder = element('div', {class: 'scroll', tabindex: '0'});
     right.append(tools, holder);
     split.append(left, right);
     const details = element('section', {class: 'card', id: 'details', hidden: ''});
+    runs.forEach(run => addClaim(main, run));
     main.append(split, details);
     drawSweeps = addSweeps(main, data.charts || []);
     runs.forEach(run => {

@@ -16,7 +16,7 @@ const COLUMNS = [
   {title: 'FLOP/s', key: 'flop_per_s', help: 'attained', show: v => withPrefix(v, '')},
   {title: 'bytes/s', key: 'bytes_per_s_modelled', help: 'attained, of the modelled DRAM bytes', show: v => withPrefix(v, '')},
   {title: 'of roof', key: 'roof_fraction', bar: true, help: 'fraction of the roof that it is judged by', show: v => trimmed(100 * v, 3) + ' %'},
-  {title: 'bound', left: true, get: r => (r.point.bound || 'unknown').replace(/_/g, ' ')},
+  {title: 'bound', left: true, get: r => boundWords(r.point)},
   {title: 'time', key: 'seconds', help: 'one call', show: v => withPrefix(v, 's')},
   {title: 'm', help: 'its memory-only twin', value: r => number(r.point.twins && r.point.twins.memory_only_seconds), show: v => withPrefix(v, 's')},
   {title: 'k', help: 'its compute-only twin', value: r => number(r.point.twins && r.point.twins.compute_only_seconds), show: v => withPrefix(v, 's')},

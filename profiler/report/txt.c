@@ -1,3 +1,4 @@
+#include "profiler/report_missing.h"
 #include "profiler/report_plot.h"
 #include "profiler/report_table.h"
 #include "roofline/units.h"
@@ -14,6 +15,13 @@ static const char *style(const struct report_input *input, const char *sequence)
 static void write_heading(FILE *out, const struct report_input *input, const char *text)
 {
     (void)fprintf(out, "\n%s%s%s\n", style(input, "\033[1m"), text, style(input, "\033[0m"));
+}
+
+static void write_try(FILE *out, const char *indent, const char *text)
+{
+    if (text[0] != '\0') {
+        (void)fprintf(out, "%stry: %s\n", indent, text);
+    }
 }
 
 static void write_cell(FILE *out, const struct report_column *column, const char *text)
@@ -63,12 +71,43 @@ static void write_crossovers(FILE *out, const struct result_run *run)
     }
 }
 
-static void write_reason(FILE *out, const struct result_point *point)
+// Points without a figure have no row: one line for each reason.
+static void write_missing(FILE *out, const struct result_point *const *order, size_t count)
 {
-    const struct absence *why = &point->seconds.absence;
-    if (!reading_is_present(&point->seconds)) {
-        (void)fprintf(out, "  %s: %s: %s%s%s\n", point->id, absent_state_name(why->state),
-                      why->text, why->try_[0] == '\0' ? "" : "; try: ", why->try_);
+    const char *heading = "\n  Not measured:\n";
+    for (size_t i = 0; i < count; i++) {
+        char text[REPORT_LINE];
+        if (report_missing_text(text, order, count, i)) {
+            const struct absence *why = &order[i]->seconds.absence;
+            (void)fprintf(out, "%s    %s\n      %s\n", heading, text, why->text);
+            write_try(out, "      ", why->try_);
+            heading = "";
+        }
+    }
+}
+
+static void write_sections(FILE *out, const struct report_input *input,
+                           const struct result_run *run, const struct result_point *const *order)
+{
+    const struct result_point *before = NULL; // the row above
+    for (size_t i = 0; i < run->point_count; i++) {
+        bool measured = reading_is_present(&order[i]->seconds);
+        if (measured && (before == NULL || !report_same_section(before, order[i]))) {
+            char heading[REPORT_HEADING];
+            report_section_heading(heading, order[i]);
+            write_heading(out, input, heading);
+            write_titles(out);
+        } else if (measured && order[i]->batch != before->batch) {
+            (void)fputs("\n", out);
+        }
+        if (measured) {
+            write_row(out, order[i]);
+            before = order[i];
+        }
+        bool last = i + 1 == run->point_count || !report_same_section(order[i], order[i + 1]);
+        if (last && before != NULL && report_same_section(before, order[i])) {
+            write_steps(out, run, order[i]);
+        }
     }
 }
 
@@ -79,23 +118,8 @@ static struct status write_points(FILE *out, const struct report_input *input,
     if (order == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to sort the table");
     }
-    for (size_t i = 0; i < run->point_count; i++) {
-        if (i == 0 || !report_same_section(order[i - 1], order[i])) {
-            char heading[REPORT_HEADING];
-            report_section_heading(heading, order[i]);
-            write_heading(out, input, heading);
-            write_titles(out);
-        } else if (order[i]->batch != order[i - 1]->batch) {
-            (void)fputs("\n", out);
-        }
-        write_row(out, order[i]);
-        if (i + 1 == run->point_count || !report_same_section(order[i], order[i + 1])) {
-            write_steps(out, run, order[i]);
-        }
-    }
-    for (size_t i = 0; i < run->point_count; i++) {
-        write_reason(out, order[i]);
-    }
+    write_sections(out, input, run, order);
+    write_missing(out, order, run->point_count);
     free(order);
     write_crossovers(out, run);
     if (run->point_count > 0) {
@@ -180,10 +204,44 @@ static void write_warnings(FILE *out, const struct report_input *input,
         const struct result_warning *warning = &run->warnings[i];
         (void)fprintf(out, "  %s%s%s: %s\n", style(input, "\033[33m"), warning->code,
                       style(input, "\033[0m"), warning->text);
-        if (warning->try_[0] != '\0') {
-            (void)fprintf(out, "    try: %s\n", warning->try_);
-        }
+        write_try(out, "    ", warning->try_);
     }
+}
+
+// What a reader must know first, and again last: the figures between are many.
+static void write_state(FILE *out, const struct report_input *input, const struct result_run *run,
+                        const char *before)
+{
+    char text[REPORT_LINE];
+    if (report_incomplete_text(text, run)) {
+        (void)fprintf(out, "%s%s%s%s\n", before, style(input, "\033[1;31m"), text,
+                      style(input, "\033[0m"));
+        write_try(out, "  ", report_incomplete_try(run));
+        before = "";
+    }
+    if (report_disturbed_text(text, run)) {
+        (void)fprintf(out, "%s%s%s%s\n", before, style(input, "\033[1;31m"), text,
+                      style(input, "\033[0m"));
+    }
+}
+
+static void write_claim(FILE *out, const struct report_input *input, size_t index)
+{
+    const struct result_claim *claim = &input->runs[index].claim;
+    if (claim->claim[0] == '\0') {
+        return;
+    }
+    if (input->run_count > 1) {
+        (void)fprintf(out, "%s\n", input->labels[index]);
+    }
+    (void)fprintf(out, "Claim:   %s\nVerdict: %s%s%s\n         %s\n", claim->claim,
+                  style(input, "\033[1m"), claim->verdict, style(input, "\033[0m"), claim->finding);
+    for (size_t i = 0; i < claim->evidence_count; i++) {
+        const struct verdict_evidence *evidence = &claim->evidence[i];
+        (void)fprintf(out, "  %-19s%s %s\n%-23sexpected %s\n", evidence->test,
+                      evidence->passed ? "+" : "-", evidence->found, "", evidence->expected);
+    }
+    (void)fputs("\n", out);
 }
 
 static struct status write_run(FILE *out, const struct report_input *input, size_t index)
@@ -200,14 +258,16 @@ static struct status write_run(FILE *out, const struct report_input *input, size
     write_facts(out, input, "Host", run->host, run->host_count);
     write_facts(out, input, "Conditions", run->conditions, run->condition_count);
     write_warnings(out, input, run);
-    if (!run->complete) {
-        write_heading(out, input, "Incomplete: the run was ended before its last point.");
-    }
+    write_state(out, input, run, "\n");
     return status_ok();
 }
 
 static struct status write_txt(FILE *out, const struct report_input *input)
 {
+    for (size_t i = 0; i < input->run_count; i++) {
+        write_state(out, input, &input->runs[i], "");
+        write_claim(out, input, i);
+    }
     struct status drawn = report_plot_text(out, input);
     if (drawn.code != STATUS_OK) {
         // The tables do not need the drawing.

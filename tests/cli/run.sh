@@ -124,6 +124,10 @@ mkdir lmroof-report.html
 ends 2 "lmroof-report.html.*folder" "$LMROOF"
 rmdir lmroof-report.html
 
+# --- a budget that nothing fits into: one line that says so, and no table of dashes
+ends 1 "budget of 0.001 s was used up by the preparation, which took [0-9.]+ s; try a larger --budget" \
+    "$LMROOF" run $small --budget 0.001
+
 # --- a run: one document, the same on disk, valid after every operator
 echo '{"old": true}' >"$work/a.json"
 "$LMROOF" run $small --json -o "$work/a.json" >"$work/out" 2>"$work/err" &

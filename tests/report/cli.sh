@@ -104,6 +104,39 @@ for word in "not_saturated" "try: more cores" "transparent_huge_pages"; do
     grep -qF "$word" stdout.txt || fail "the text lacks '$word'"
 done
 
+# ---- a validate document shows its claim, its finding and the evidence
+"$LMROOF" report "$TESTS/documents/validate.json" >claim.txt && "$LMROOF" report "$TESTS/documents/validate.json" -o claim.md
+python3 - "$TESTS/documents/validate.json" claim.txt claim.md <<'PY' || fail "claim"
+import json, sys
+d = json.load(open(sys.argv[1]))
+for path in sys.argv[2:]:
+    text = open(path).read().replace("\\", "")
+    for word in [d["verdict"], d["claim"], d["finding"]] + [e["found"] for e in d["evidence"]]:
+        assert word in text, (path, word)
+PY
+sed 's/"verdict": "[a-z_]*",//' "$TESTS/documents/validate.json" >unjudged.json
+refused 2 'unjudged.json: verdict: found nothing' unjudged.json
+
+# ---- a run whose time was used up says so first and last, and has no rows of dashes
+python3 "$TESTS/report/cut_run.py" "$run" 2 >part.json || fail "cut_run.py"
+sh "$TESTS/schema.sh" part.json >schema 2>&1 || [ $? -eq 77 ] || fail "part.json: $(cat schema)"
+said='INCOMPLETE: 2 of 6 points measured: the budget of 3 s was used up after 4.5 s'
+"$LMROOF" report part.json >part.txt || fail "no text of a part"
+[ "$(head -n 1 part.txt)" = "$said" ] || fail "the first line is '$(head -n 1 part.txt)'"
+[ "$(tail -n 3 part.txt | head -n 1)" = "$said" ] || fail "the last lines are '$(tail -n 3 part.txt)'"
+tail -n 1 part.txt | grep -q '^DISTURBED: 1 of 6 points' || fail "the last line is '$(tail -n 1 part.txt)'"
+[ "$(grep -cE '^  (qkv|attention|attn_out|gate_up|down|head) ' part.txt)" -eq 2 ] || fail "rows of what was not measured"
+grep -q '4 points, decode/.* to prefill/.*: not_scheduled$' part.txt || fail "no line on what was not measured"
+[ "$(grep -c 'not_scheduled' part.txt)" -eq 1 ] || fail "a reason is told more than once"
+awk 'length($0) > 140 { exit 1 }' part.txt || fail "lines of more than 140 columns"
+"$LMROOF" report part.json -o part.md || fail "no md of a part"
+[ "$(grep -cF "**$said**" part.md)" -eq 2 ] || fail "md: not first and last"
+[ "$(grep -c '^| [a-z\\_]* | [0-9]' part.md)" -eq 2 ] || fail "md: rows of what was not measured"
+sed 's/"complete": true/"complete": false/' part.json >ended.json
+"$LMROOF" report ended.json | head -n 1 | grep -q '^INCOMPLETE: ended before the last point; 2 points' ||
+    fail "an ended run does not say so first"
+grep -qE 'INCOMPLETE|DISTURBED' stdout.txt && fail "a whole run is called incomplete"
+
 # ---- texts of a file stay texts
 python3 - "$run" evil.json <<'PY' || exit 1
 import json, sys

@@ -21,6 +21,10 @@ fi
 "$LMROOF" report "$work/run.json" "$work/slow.json" -o "$work/two.html" || fail "no report of two runs"
 "$LMROOF" report "$TESTS/documents/run.json" -o "$work/small.html" || fail "no report of the example"
 
+"$LMROOF" report "$TESTS/documents/validate.json" -o "$work/claim.html" || fail "no report of a claim"
+python3 "$TESTS/report/cut_run.py" "$work/run.json" 6 >"$work/part.json" || fail "cut_run.py"
+"$LMROOF" report "$work/part.json" -o "$work/part.html" || fail "no report of a part"
+
 [ "$(wc -c <"$work/one.html")" -lt 5000000 ] || fail "larger than 5 MB"
 python3 "$TESTS/report/check_page.py" "$work/one.html" "$work/run.json" || exit 1
 
@@ -53,4 +57,7 @@ open_page one 1600 1000 --blink-settings=preferredColorScheme=0
 open_page one 500 900
 open_page two 1280 900
 open_page small 1280 900
+open_page claim 1280 900
+open_page part 1280 900
+open_page part 500 900
 echo "html: ok"

@@ -12,7 +12,19 @@
 
   // Every point of every run is in the table, and every drawable one in the picture.
   const all = data.runs.reduce((n, run) => n + (run.document.points || []).length, 0);
-  check(all > 0 && rows.length === all && table.count() === all, 'points in the table: ' + table.count() + ' of ' + all);
+  const measured = rows.filter(row => row.point.seconds !== null).length;
+  check(all > 0 && rows.length === all && table.count() === measured, 'points in the table: ' + table.count() + ' of ' + all);
+  const missing = document.getElementById('missing'), alarm = document.querySelector('.alarm');
+  check((missing !== null) === (measured < all), 'a button for what is missing');
+  if (missing) {
+    missing.click();
+    check(table.count() === all, 'showing what is missing');
+    missing.click();
+    check(table.count() === measured, 'hiding what is missing');
+    check(alarm.textContent.includes('INCOMPLETE ' + measured + ' of ' + all), 'an alarm on what is missing');
+    check(!/not asked/.test(document.getElementById('points').textContent), 'not asked for what the time did not last for');
+  }
+  check((alarm !== null) === (measured < all), 'an alarm exactly if something is missing');
   const sets = chart.data.datasets.filter(set => set.kind === 'points');
   const drawn = sets.reduce((n, set) => n + set.data.length, 0);
   check(drawn === data.plot.points.length && drawn + data.plot.skipped === all, 'points drawn: ' + drawn);
@@ -38,16 +50,16 @@
   document.querySelectorAll('#colours .chip, #marks .chip').forEach(chip => {
     chip.click();
     const hidden = visible().filter(v => !v).length;
-    check(hidden > 0 && table.count() < all, 'hiding ' + chip.textContent);
+    check(hidden > 0 && table.count() < measured, 'hiding ' + chip.textContent);
     chip.click();
-    check(table.count() === all && visible().every(Boolean), 'showing ' + chip.textContent);
+    check(table.count() === measured && visible().every(Boolean), 'showing ' + chip.textContent);
   });
 
   // The filter and sorting.
   const search = document.querySelector('input[type=search]');
   search.value = rows[0].point.operator + ' ' + rows[0].point.dtype;
   search.dispatchEvent(new Event('input'));
-  const expected = rows.filter(r => r.words.includes(rows[0].point.operator) && r.words.includes(rows[0].point.dtype)).length;
+  const expected = rows.filter(r => !r.missing && r.words.includes(rows[0].point.operator) && r.words.includes(rows[0].point.dtype)).length;
   check(table.count() === expected, 'filtering');
   search.value = '';
   search.dispatchEvent(new Event('input'));
@@ -88,6 +100,11 @@
       check(document.body.textContent.includes(w.text) && (!w.try || document.body.textContent.includes(w.try)), 'warning ' + w.code);
     for (const facts of [run.document.host, run.document.conditions])
       for (const key of Object.keys(facts)) check(document.body.textContent.includes(facts[key]), 'fact ' + key);
+  }
+  for (const {document: d} of data.runs) {
+    const card = document.getElementById('claim');
+    check(!d.claim || (card.textContent.includes(d.claim) && card.textContent.includes(d.finding)), 'claim and finding');
+    for (const e of d.claim ? d.evidence : []) check(card.textContent.includes(e.found), 'evidence of ' + e.test);
   }
   check(document.documentElement.scrollWidth <= innerWidth + 1, 'the page is wider than the window');
   document.body.append(element('pre', {id: 'test'}, failures.length ? 'FAILED ' + failures.join(' | ') : 'PASSED ' + checks));

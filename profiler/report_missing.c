@@ -1,0 +1,90 @@
+#include "profiler/report_missing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t report_measured_count(const struct result_run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->point_count; i++) {
+        count += reading_is_present(&run->points[i].seconds) ? 1 : 0;
+    }
+    return count;
+}
+
+static const struct absence *first_absence(const struct result_run *run)
+{
+    for (size_t i = 0; i < run->point_count; i++) {
+        if (!reading_is_present(&run->points[i].seconds)) {
+            return &run->points[i].seconds.absence;
+        }
+    }
+    return NULL;
+}
+
+bool report_incomplete_text(char out[REPORT_LINE], const struct result_run *run)
+{
+    size_t measured = report_measured_count(run);
+    const struct absence *why = first_absence(run);
+    out[0] = '\0';
+    if (!run->complete) {
+        (void)snprintf(out, REPORT_LINE,
+                       "INCOMPLETE: ended before the last point; %zu points were measured",
+                       measured);
+    } else if (why != NULL) {
+        (void)snprintf(out, REPORT_LINE, "INCOMPLETE: %zu of %zu points measured: %s", measured,
+                       run->point_count, why->text);
+    }
+    return out[0] != '\0';
+}
+
+const char *report_incomplete_try(const struct result_run *run)
+{
+    const struct absence *why = first_absence(run);
+    return why == NULL ? "" : why->try_;
+}
+
+bool report_disturbed_text(char out[REPORT_LINE], const struct result_run *run)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < run->warning_count && out[0] == '\0'; i++) {
+        if (strcmp(run->warnings[i].code, "disturbed") == 0) {
+            (void)snprintf(out, REPORT_LINE, "DISTURBED: %s", run->warnings[i].text);
+        }
+    }
+    return out[0] != '\0';
+}
+
+static bool same_absence(const struct result_point *a, const struct result_point *b)
+{
+    return !reading_is_present(&a->seconds) && !reading_is_present(&b->seconds) &&
+           a->seconds.absence.state == b->seconds.absence.state &&
+           strcmp(a->seconds.absence.text, b->seconds.absence.text) == 0;
+}
+
+bool report_missing_text(char out[REPORT_LINE], const struct result_point *const *order,
+                         size_t count, size_t at)
+{
+    const struct absence *why = &order[at]->seconds.absence;
+    const struct result_point *last = order[at];
+    size_t alike = 0;
+    for (size_t i = 0; i < at; i++) {
+        if (same_absence(order[i], order[at])) {
+            return false;
+        }
+    }
+    for (size_t i = at; i < count; i++) {
+        if (same_absence(order[i], order[at])) {
+            last = order[i];
+            alike++;
+        }
+    }
+    char which[160];
+    if (alike == 1) {
+        (void)snprintf(which, sizeof which, "%s", last->id);
+    } else {
+        (void)snprintf(which, sizeof which, "%zu points, %s to %s", alike, order[at]->id, last->id);
+    }
+    (void)snprintf(out, REPORT_LINE, "%s: %s", which, absent_state_name(why->state));
+    return alike > 0;
+}
