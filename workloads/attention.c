@@ -215,17 +215,16 @@ static double k_at(const struct attention *a, unsigned char *const *cache, uint6
 {
     const unsigned char *page = find_page(a, cache, unit, token);
     unsigned in_page = token % ATTENTION_PAGE;
-    return (double)line_get(a->params.format, page + in_page / LINE_ROWS * a->k_lines * LINE_BYTES,
-                            in_page % LINE_ROWS, d);
+    return line_get(a->params.format, page + in_page / LINE_ROWS * a->k_lines * LINE_BYTES,
+                    in_page % LINE_ROWS, d);
 }
 
 static double v_at(const struct attention *a, unsigned char *const *cache, uint64_t unit,
                    uint64_t token, unsigned d)
 {
     const unsigned char *page = find_page(a, cache, unit, token);
-    return (double)line_get(a->params.format,
-                            page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,
-                            d % LINE_ROWS, token % ATTENTION_PAGE);
+    return line_get(a->params.format, page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,
+                    d % LINE_ROWS, token % ATTENTION_PAGE);
 }
 
 // weights[token] = softmax of the exact scores of one query.

@@ -83,8 +83,8 @@ double linear_weight(const struct linear *linear, const unsigned char *const *we
 
 /** Largest error of y after a LINEAR_FULL run, against a double-precision product of the stored
  *  weights and of x (as rounded or quantised for the class, which is checked too), relative to
- *  sum |w||x| of each output; over rows spread evenly, at least min(N, rows) of them and the first
- *  and last of each thread. Infinite if there is no memory for it. */
+ *  sum |w||x| of each output (|w|: line_magnitude()); over rows spread evenly, at least min(N,
+ * rows) of them and the first and last of each thread. Infinite if there is no memory for it. */
 double linear_check(const struct linear *linear, const unsigned char *const *weights,
                     uint64_t rows);
 
