@@ -32,6 +32,21 @@ bool attention_supported(enum line_format format, struct isa_set isa)
     return find_kernel(format, isa) != NULL;
 }
 
+bool attention_kernel_name(enum line_format *format, const char **class_name, size_t index)
+{
+    for (size_t i = 0; kernel_lists[i] != NULL; i++) {
+        for (const struct attention_kernel *k = kernel_lists[i]; k->isa_name != NULL;
+             k++, index--) {
+            if (index == 0) {
+                *format = k->format;
+                *class_name = k->class_name;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 uint64_t attention_first_page(const struct attention *a, unsigned thread)
 {
     return a->first_page[thread];

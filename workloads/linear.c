@@ -32,6 +32,20 @@ bool linear_supported(enum line_format format, enum linear_class class_, struct 
     return find_kernel(format, class_, isa) != NULL;
 }
 
+bool linear_kernel_name(enum line_format *format, const char **class_name, size_t index)
+{
+    for (size_t i = 0; i < sizeof kernel_lists / sizeof *kernel_lists; i++) {
+        for (const struct linear_kernel *k = kernel_lists[i]; k->isa_name != NULL; k++, index--) {
+            if (index == 0) {
+                *format = k->format;
+                *class_name = k->class_name;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void fill_activations(struct linear *l)
 {
     uint64_t state = 1;

@@ -49,6 +49,10 @@ struct linear;
 /** True if some kernel for this format and class exists for the set. */
 bool linear_supported(enum line_format format, enum linear_class class_, struct isa_set isa);
 
+/** Format and class name of kernel `index` of this build, whatever the CPU; false beyond the last.
+ */
+bool linear_kernel_name(enum line_format *format, const char **class_name, size_t index);
+
 /** Allocates activations, packed activations and outputs (not the weights) and fills x with
  *  reproducible values. Errors: INVALID for zero extents, a batch above LINEAR_BATCH_MAX or rows
  *  that are no whole number of blocks, UNAVAILABLE without such a kernel, SYSTEM without memory.
