@@ -26,7 +26,7 @@ static const char help_head[] =
     "lmroof on many nodes, sockets or cores at once, started by mpirun or srun.\n\nCommands:\n";
 
 static const char help_tail[] =
-    "\n  --help, --version\n\n"
+    "\n  --help, --version (--version --verbose: kernels, and where they have been executed)\n\n"
     "'lmroof-fleet COMMAND --help' explains each, with an example. Exit status: 0 done, 1 a rank\n"
     "or the machine could not, 2 bad usage or input, 5 a check failed, 130 and 143 ended by\n"
     "Ctrl-C and SIGTERM.\n"

@@ -26,7 +26,7 @@ static const char help_head[] =
     "the roofline, and writes lmroof-report.html into the current folder.\n\nCommands:\n";
 
 static const char help_tail[] =
-    "\n  --help, --version\n\n"
+    "\n  --help, --version (--version --verbose: kernels, and where they have been executed)\n\n"
     "'lmroof COMMAND --help' explains each, with an example. Exit status: 0 done, 1 the machine\n"
     "could not, 2 bad usage or input, 3 refuted, 4 cannot tell, 5 a check failed, 130 and 143\n"
     "ended by Ctrl-C and SIGTERM.\n"

@@ -1,5 +1,7 @@
 #include "profiler/program.h"
 
+#include "profiler/kernel_list.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +88,9 @@ static struct status dispatch(int *exit_code, const struct command_context *cont
     }
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
         (void)fprintf(context->out, "%s %s\n", program->name, command_version());
+        if (argc > 2 && strcmp(argv[2], "--verbose") == 0) {
+            kernel_list_print(context->out);
+        }
         return status_ok();
     }
     for (size_t i = 0; program->commands[i] != NULL; i++) {

@@ -2,6 +2,7 @@
 
 #include "workloads/line.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum option_key {
@@ -33,7 +34,9 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, "LIST", 0, "sequences decoded at once (1)", 1},
     {"context", KEY_CONTEXT, "LIST", 0, "tokens cached before a decode step (512)", 1},
     {"prompt", KEY_PROMPT, "LIST", 0, "tokens of a prefill (512)", 1},
-    {"dtype", KEY_DTYPE, "LIST", 0, "of the weights: f32, bf16, f16, q8_0, q4_0 (the model's own)",
+    {"dtype", KEY_DTYPE, "LIST", 0,
+     "of the weights: f32, bf16, f16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, int8, "
+     "int4_g128, mxfp4 (the model's own)",
      2},
     {"kv-dtype", KEY_KV_DTYPE, "D", 0, "of the cache: f32, bf16, f16 (f16)", 2},
     {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 3},
@@ -93,19 +96,30 @@ static struct status set_phase(void *context, const char *word)
                : status_error(STATUS_INVALID, "--phase '%s': accepted decode, prefill", word);
 }
 
+static bool has_kernels(enum line_format format, bool blocks)
+{
+    return blocks || !line_is_blocks(format);
+}
+
 // blocks: formats of integers with scales have kernels too.
 static struct status runnable_dtype(enum dtype_id *out, const char *option, const char *word,
                                     bool blocks)
 {
     enum line_format format = LINE_F32;
+    char accepted[96] = "";
+    size_t used = 0;
     *out = dtype_find(word);
-    if (*out < DTYPE_COUNT && line_find(&format, dtype_name(*out)) &&
-        (blocks || !line_is_blocks(format))) {
+    if (*out < DTYPE_COUNT && line_find(&format, dtype_name(*out)) && has_kernels(format, blocks)) {
         return status_ok();
     }
-    return status_error(STATUS_INVALID, "%s '%s': %s; accepted f32, bf16, f16%s", option, word,
-                        *out < DTYPE_COUNT ? "has no kernels in this version" : "is no dtype",
-                        blocks ? ", q8_0, q4_0" : "");
+    for (int i = 0; i < LINE_FORMATS && used < sizeof accepted; i++) {
+        if (has_kernels((enum line_format)i, blocks)) {
+            used += (size_t)snprintf(accepted + used, sizeof accepted - used, " %s",
+                                     line_layout((enum line_format)i)->name);
+        }
+    }
+    return status_error(STATUS_INVALID, "%s '%.16s': %s; accepted%s", option, word,
+                        *out < DTYPE_COUNT ? "no kernels" : "no dtype", accepted);
 }
 
 static struct status add_dtype(void *context, const char *word)

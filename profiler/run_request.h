@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-enum { RUN_DTYPES_MAX = 8 };
+enum { RUN_DTYPES_MAX = 16 };
 
 struct run_request {
     struct command_input input; /**< of the option parser: stays first */

@@ -32,6 +32,21 @@ bool attention_supported(enum line_format format, struct isa_set isa)
     return find_kernel(format, isa) != NULL;
 }
 
+bool attention_kernel_name(enum line_format *format, const char **class_name, size_t index)
+{
+    for (size_t i = 0; kernel_lists[i] != NULL; i++) {
+        for (const struct attention_kernel *k = kernel_lists[i]; k->isa_name != NULL;
+             k++, index--) {
+            if (index == 0) {
+                *format = k->format;
+                *class_name = k->class_name;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 uint64_t attention_first_page(const struct attention *a, unsigned thread)
 {
     return a->first_page[thread];
@@ -215,17 +230,16 @@ static double k_at(const struct attention *a, unsigned char *const *cache, uint6
 {
     const unsigned char *page = find_page(a, cache, unit, token);
     unsigned in_page = token % ATTENTION_PAGE;
-    return (double)line_get(a->params.format, page + in_page / LINE_ROWS * a->k_lines * LINE_BYTES,
-                            in_page % LINE_ROWS, d);
+    return line_get(a->params.format, page + in_page / LINE_ROWS * a->k_lines * LINE_BYTES,
+                    in_page % LINE_ROWS, d);
 }
 
 static double v_at(const struct attention *a, unsigned char *const *cache, uint64_t unit,
                    uint64_t token, unsigned d)
 {
     const unsigned char *page = find_page(a, cache, unit, token);
-    return (double)line_get(a->params.format,
-                            page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,
-                            d % LINE_ROWS, token % ATTENTION_PAGE);
+    return line_get(a->params.format, page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,
+                    d % LINE_ROWS, token % ATTENTION_PAGE);
 }
 
 // weights[token] = softmax of the exact scores of one query.

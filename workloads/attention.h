@@ -45,6 +45,10 @@ struct attention;
 
 bool attention_supported(enum line_format format, struct isa_set isa);
 
+/** Format and class name of kernel `index` of this build, whatever the CPU; false beyond the last.
+ */
+bool attention_kernel_name(enum line_format *format, const char **class_name, size_t index);
+
 /** Allocates queries (filled with reproducible values), outputs and partial results, not the
  *  cache. Errors: INVALID for shapes out of range, UNAVAILABLE without a kernel, SYSTEM without
  *  memory. The caller destroys it. */

@@ -1,14 +1,25 @@
 #include "workloads/line_rows.h"
 
+#include "workloads/line_block.h"
+
 #include <math.h>
 #include <string.h>
 
 static const struct line_layout layouts[LINE_FORMATS] = {
-    [LINE_F32] = {"f32", 1, 1, 1, 0},
-    [LINE_BF16] = {"bf16", 2, 1, 1, 0},
-    [LINE_F16] = {"f16", 2, 1, 1, 0},
-    [LINE_Q8_0] = {"q8_0", 2 * LINE_BLOCK_KS, 17, LINE_BLOCK_KS, 128},
-    [LINE_Q4_0] = {"q4_0", 2 * LINE_BLOCK_KS, 9, LINE_BLOCK_KS, 8},
+    [LINE_F32] = {"f32", 1, 1, 1, 0, 0, 0, 0, false},
+    [LINE_BF16] = {"bf16", 2, 1, 1, 0, 0, 0, 0, false},
+    [LINE_F16] = {"f16", 2, 1, 1, 0, 0, 0, 0, false},
+    [LINE_Q8_0] = {"q8_0", 64, 17, 32, 0, 8, 128, 32, false},
+    [LINE_Q4_0] = {"q4_0", 64, 9, 32, 0, 4, 8, 32, false},
+    [LINE_Q4_1] = {"q4_1", 32, 5, 32, 0, 4, 0, 32, true},
+    [LINE_Q5_0] = {"q5_0", 64, 11, 32, 0, 5, 16, 32, false},
+    [LINE_Q5_1] = {"q5_1", 32, 6, 32, 0, 5, 0, 32, true},
+    [LINE_Q4_K] = {"q4_k", 256, 36, 256, 0, 4, 0, 32, true},
+    [LINE_Q5_K] = {"q5_k", 256, 44, 256, 0, 5, 0, 32, true},
+    [LINE_Q6_K] = {"q6_k", 512, 105, 256, 0, 6, 32, 16, false},
+    [LINE_INT8] = {"int8", 32, 8, 1, 1, 8, 128, 32, false},
+    [LINE_INT4_G128] = {"int4_g128", 256, 33, 128, 0, 4, 8, 32, false},
+    [LINE_MXFP4] = {"mxfp4", 128, 17, 32, 0, 4, 12, 32, false},
 };
 
 const struct line_layout *line_layout(enum line_format format)
@@ -29,7 +40,7 @@ bool line_find(enum line_format *out, const char *name)
 
 bool line_is_blocks(enum line_format format)
 {
-    return layouts[format].multiple_ks > 1;
+    return layouts[format].bits > 0;
 }
 
 size_t line_units(enum line_format format, uint64_t k)
@@ -39,7 +50,7 @@ size_t line_units(enum line_format format, uint64_t k)
 
 size_t line_count(enum line_format format, uint64_t k)
 {
-    return line_units(format, k) * layouts[format].unit_lines;
+    return layouts[format].head_lines + line_units(format, k) * layouts[format].unit_lines;
 }
 
 // Splitmix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
@@ -65,6 +76,7 @@ void line_fill(unsigned char *bytes, size_t size, uint64_t seed)
         uint64_t random = splitmix64(&state);
         uint64_t word =
             (random & 0x8000800080008000U) | 0x3c003c003c003c00U | (random & 0x03ff03ff03ff03ffU);
+        word &= ~((word & 0x0080008000800080U) >> 1); // low bytes below 192
         memcpy(bytes + i, &word, sizeof word);
     }
 }
@@ -90,7 +102,7 @@ uint32_t line_bf16_bits(float value)
 }
 
 // The half's exponent and fraction in a float's place are 2^-112 of its value, subnormals too.
-static float f16_value(uint32_t h)
+float line_f16_value(uint32_t h)
 {
     float magnitude = float_of_bits((h & 0x7fffU) << 13) * 0x1p112F;
     return float_of_bits(bits_of_float(magnitude) | (h & 0x8000U) << 16);
@@ -115,7 +127,7 @@ float line_round(enum line_format format, float value)
         return value;
     }
     return format == LINE_BF16 ? float_of_bits(line_bf16_bits(value) << 16)
-                               : f16_value(f16_bits(value));
+                               : line_f16_value(f16_bits(value));
 }
 
 // Byte offset of element (row, k) in its group.
@@ -127,35 +139,35 @@ static size_t element_offset(enum line_format format, unsigned row, uint64_t k)
     return 2 * (format == LINE_BF16 ? (k / 2 * LINE_ROWS + row) * 2 + k % 2 : k * LINE_ROWS + row);
 }
 
-// Exact: 8 bits of integer times 11 of scale.
-static float block_value(enum line_format format, const unsigned char *group, unsigned row,
-                         uint64_t k)
+static double plain_value(enum line_format format, const unsigned char *at)
 {
-    const struct line_layout *layout = &layouts[format];
-    const unsigned char *unit = group + k / layout->unit_ks * layout->unit_lines * LINE_BYTES;
-    unsigned in_unit = (unsigned)(k % layout->unit_ks);
-    uint16_t scale;
-    memcpy(&scale, unit + 2 * (in_unit / LINE_BLOCK_KS * LINE_ROWS + row), sizeof scale);
-    unsigned ks = format == LINE_Q8_0 ? 4 : 8; // of one line
-    unsigned byte = unit[(1 + in_unit / ks) * LINE_BYTES + row * 4 + in_unit % 4];
-    unsigned stored = format == LINE_Q8_0 ? byte : in_unit % ks < 4 ? byte & 15U : byte >> 4;
-    return (float)((int)stored - layout->offset) * f16_value(scale);
-}
-
-float line_get(enum line_format format, const unsigned char *group, unsigned row, uint64_t k)
-{
-    if (line_is_blocks(format)) {
-        return block_value(format, group, row, k);
-    }
-    const unsigned char *at = group + element_offset(format, row, k);
     if (format == LINE_F32) {
         float value;
         memcpy(&value, at, sizeof value);
-        return value;
+        return (double)value;
     }
     uint16_t half;
     memcpy(&half, at, sizeof half);
-    return format == LINE_BF16 ? float_of_bits((uint32_t)half << 16) : f16_value(half);
+    return (double)(format == LINE_BF16 ? float_of_bits((uint32_t)half << 16)
+                                        : line_f16_value(half));
+}
+
+double line_get(enum line_format format, const unsigned char *group, unsigned row, uint64_t k)
+{
+    if (line_is_blocks(format)) {
+        struct line_terms terms = line_block_terms(format, group, row, k);
+        return terms.scaled + terms.minimum;
+    }
+    return plain_value(format, group + element_offset(format, row, k));
+}
+
+double line_magnitude(enum line_format format, const unsigned char *group, unsigned row, uint64_t k)
+{
+    if (line_is_blocks(format)) {
+        struct line_terms terms = line_block_terms(format, group, row, k);
+        return fabs(terms.scaled) + fabs(terms.minimum);
+    }
+    return fabs(plain_value(format, group + element_offset(format, row, k)));
 }
 
 void line_put(enum line_format format, unsigned char *group, unsigned row, uint64_t k, float value)

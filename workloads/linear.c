@@ -32,6 +32,20 @@ bool linear_supported(enum line_format format, enum linear_class class_, struct 
     return find_kernel(format, class_, isa) != NULL;
 }
 
+bool linear_kernel_name(enum line_format *format, const char **class_name, size_t index)
+{
+    for (size_t i = 0; i < sizeof kernel_lists / sizeof *kernel_lists; i++) {
+        for (const struct linear_kernel *k = kernel_lists[i]; k->isa_name != NULL; k++, index--) {
+            if (index == 0) {
+                *format = k->format;
+                *class_name = k->class_name;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void fill_activations(struct linear *l)
 {
     uint64_t state = 1;
@@ -176,6 +190,7 @@ void linear_set_prefetch(struct linear *linear, size_t prefetch_bytes)
 static void multiply_groups(const struct linear *l, float *acc, const unsigned char *weights,
                             bool alias, unsigned tall)
 {
+    weights += l->layout->head_lines * (size_t)LINE_BYTES;
     size_t group_step = alias ? 0 : l->group_bytes;
     size_t unit_bytes = (size_t)l->layout->unit_lines * LINE_BYTES;
     bool as_it_is = !linear_needs_packing(l);
@@ -193,6 +208,18 @@ static void multiply_groups(const struct linear *l, float *acc, const unsigned c
             l->kernel->tiles[prefetching][tall - 1][columns - 1](out, piece, group_step, count, x,
                                                                  l->params.prefetch_bytes);
             out += (size_t)columns * tall * LINE_ROWS;
+        }
+    }
+}
+
+// The scales of a group's rows, which its head line holds.
+static void scale_rows(const struct linear *l, float *acc, const unsigned char *head)
+{
+    float scales[LINE_ROWS];
+    memcpy(scales, head, sizeof scales);
+    for (unsigned b = 0; b < l->params.batch; b++) {
+        for (unsigned row = 0; row < LINE_ROWS; row++) {
+            acc[b * LINE_ROWS + row] *= scales[row];
         }
     }
 }
@@ -239,6 +266,9 @@ static void run_groups(struct linear *l, unsigned thread, const unsigned char *w
         } else {
             memset(acc, 0, (size_t)tall * l->params.batch * LINE_ROWS * sizeof *acc);
             multiply_groups(l, acc, alias ? weights : weights + offset, alias, tall);
+            if (l->layout->head_lines > 0) {
+                scale_rows(l, acc, alias ? weights : weights + offset);
+            }
             store_groups(l, acc, group, tall);
         }
         group += tall;

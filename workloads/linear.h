@@ -49,6 +49,10 @@ struct linear;
 /** True if some kernel for this format and class exists for the set. */
 bool linear_supported(enum line_format format, enum linear_class class_, struct isa_set isa);
 
+/** Format and class name of kernel `index` of this build, whatever the CPU; false beyond the last.
+ */
+bool linear_kernel_name(enum line_format *format, const char **class_name, size_t index);
+
 /** Allocates activations, packed activations and outputs (not the weights) and fills x with
  *  reproducible values. Errors: INVALID for zero extents, a batch above LINEAR_BATCH_MAX or rows
  *  that are no whole number of blocks, UNAVAILABLE without such a kernel, SYSTEM without memory.
@@ -83,8 +87,8 @@ double linear_weight(const struct linear *linear, const unsigned char *const *we
 
 /** Largest error of y after a LINEAR_FULL run, against a double-precision product of the stored
  *  weights and of x (as rounded or quantised for the class, which is checked too), relative to
- *  sum |w||x| of each output; over rows spread evenly, at least min(N, rows) of them and the first
- *  and last of each thread. Infinite if there is no memory for it. */
+ *  sum |w||x| of each output (|w|: line_magnitude()); over rows spread evenly, at least min(N,
+ * rows) of them and the first and last of each thread. Infinite if there is no memory for it. */
 double linear_check(const struct linear *linear, const unsigned char *const *weights,
                     uint64_t rows);
 

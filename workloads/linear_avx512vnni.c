@@ -2,10 +2,8 @@
 #include "workloads/linear_blocks.h"
 
 TOUCH(1)
-BLOCKS_TILES(q8_0, LINE_Q8_0)
-BLOCKS_TILES(q4_0, LINE_Q4_0)
+BLOCKS_EVERY_TILE
 
 const struct linear_kernel linear_kernels_avx512vnni[] = {
-    BLOCKS_ROW(q8_0, LINE_Q8_0, ISA_AVX512 | ISA_AVX512_VNNI, "avx512", "avx512_vnni/vpdpbusd/i32"),
-    BLOCKS_ROW(q4_0, LINE_Q4_0, ISA_AVX512 | ISA_AVX512_VNNI, "avx512", "avx512_vnni/vpdpbusd/i32"),
+    BLOCKS_EVERY_ROW(ISA_AVX512 | ISA_AVX512_VNNI, "avx512", "avx512_vnni/vpdpbusd/i32"),
     {.isa_name = NULL}};

@@ -43,23 +43,55 @@
 #define BLOCKS_TABLE(name, p) TABLE_1_TO_4(name, p)
 #endif
 
-/** The tile functions of one block format, with and without prefetch. */
-#ifdef SIMD_ROLLED // one variant: half the compiler's time, which sanitizers multiply
-#define BLOCKS_TILES(name, format) BLOCKS_ALL(name, format, 1)
-#define BLOCKS_PLAIN 1
-#else
-#define BLOCKS_TILES(name, format) \
-    BLOCKS_ALL(name, format, 0)    \
-    BLOCKS_ALL(name, format, 1)
-#define BLOCKS_PLAIN 0
-#endif
 #define BLOCKS_LIST(name, p) BLOCKS_TABLE(name, p)
 
-/** Their row in the ISA's table. */
-#define BLOCKS_ROW(name, format_, needs_, isa, class_text)                               \
-    {                                                                                    \
-        .format = (format_), .class_ = LINEAR_DOT, .needs = (needs_), .isa_name = (isa), \
-        .class_name = (class_text), .tile = SIMD_TILE, .tall = 1,                        \
-        .tiles = {{{BLOCKS_LIST(name, BLOCKS_PLAIN)}}, {{BLOCKS_TABLE(name, 1)}}},       \
-        .touch = {touch_1}, .quantise = blocks_quantise,                                 \
+/** The tile functions of one block format: one variant, which prefetches what it reads where no
+ *  prefetching is asked for. Where there is little arithmetic to a line, a second without. */
+#define BLOCKS_TILES(name, format) BLOCKS_ALL(name, format, 1)
+#ifdef SIMD_ROLLED // for correctness alone: half the compiler's time, which sanitizers multiply
+#define BLOCKS_TILES_LEAN(name, format) BLOCKS_TILES(name, format)
+#define BLOCKS_LEAN 1
+#else
+#define BLOCKS_TILES_LEAN(name, format) \
+    BLOCKS_ALL(name, format, 0)         \
+    BLOCKS_ALL(name, format, 1)
+#define BLOCKS_LEAN 0
+#endif
+
+/** Their row in the ISA's table; plain: the variant where no prefetching is asked for. */
+#define BLOCKS_ROW_OF(name, format_, needs_, isa, class_text, plain)                            \
+    {                                                                                           \
+        .format = (format_), .class_ = LINEAR_DOT, .needs = (needs_), .isa_name = (isa),        \
+        .class_name = (class_text), .tile = SIMD_TILE, .tall = 1,                               \
+        .tiles = {{{BLOCKS_LIST(name, plain)}}, {{BLOCKS_TABLE(name, 1)}}}, .touch = {touch_1}, \
+        .quantise = blocks_quantise,                                                            \
     }
+#define BLOCKS_ROW(name, format, needs, isa, text) BLOCKS_ROW_OF(name, format, needs, isa, text, 1)
+#define BLOCKS_ROW_LEAN(name, format, needs, isa, text) \
+    BLOCKS_ROW_OF(name, format, needs, isa, text, BLOCKS_LEAN)
+
+/** All block formats on one ISA. */
+#define BLOCKS_EVERY_TILE              \
+    BLOCKS_TILES_LEAN(q8_0, LINE_Q8_0) \
+    BLOCKS_TILES_LEAN(q4_0, LINE_Q4_0) \
+    BLOCKS_TILES(q4_1, LINE_Q4_1)      \
+    BLOCKS_TILES(q5_0, LINE_Q5_0)      \
+    BLOCKS_TILES(q5_1, LINE_Q5_1)      \
+    BLOCKS_TILES(q4_k, LINE_Q4_K)      \
+    BLOCKS_TILES(q5_k, LINE_Q5_K)      \
+    BLOCKS_TILES(q6_k, LINE_Q6_K)      \
+    BLOCKS_TILES(int8, LINE_INT8)      \
+    BLOCKS_TILES(int4, LINE_INT4_G128) \
+    BLOCKS_TILES(mxfp4, LINE_MXFP4)
+#define BLOCKS_EVERY_ROW(needs, isa, text)                  \
+    BLOCKS_ROW_LEAN(q8_0, LINE_Q8_0, needs, isa, text),     \
+        BLOCKS_ROW_LEAN(q4_0, LINE_Q4_0, needs, isa, text), \
+        BLOCKS_ROW(q4_1, LINE_Q4_1, needs, isa, text),      \
+        BLOCKS_ROW(q5_0, LINE_Q5_0, needs, isa, text),      \
+        BLOCKS_ROW(q5_1, LINE_Q5_1, needs, isa, text),      \
+        BLOCKS_ROW(q4_k, LINE_Q4_K, needs, isa, text),      \
+        BLOCKS_ROW(q5_k, LINE_Q5_K, needs, isa, text),      \
+        BLOCKS_ROW(q6_k, LINE_Q6_K, needs, isa, text),      \
+        BLOCKS_ROW(int8, LINE_INT8, needs, isa, text),      \
+        BLOCKS_ROW(int4, LINE_INT4_G128, needs, isa, text), \
+        BLOCKS_ROW(mxfp4, LINE_MXFP4, needs, isa, text)

@@ -4,17 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-double linear_weight(const struct linear *linear, const unsigned char *const *weights, uint64_t row,
-                     uint64_t k)
+static const unsigned char *group_of(const struct linear *linear,
+                                     const unsigned char *const *weights, uint64_t row)
 {
     size_t group = row / LINE_ROWS;
     unsigned thread = 0;
     while (group >= linear_first_group(linear, thread + 1)) {
         thread++;
     }
-    const unsigned char *base =
-        weights[thread] + (group - linear_first_group(linear, thread)) * linear->group_bytes;
-    return (double)line_get(linear->params.format, base, row % LINE_ROWS, k);
+    return weights[thread] + (group - linear_first_group(linear, thread)) * linear->group_bytes;
+}
+
+double linear_weight(const struct linear *linear, const unsigned char *const *weights, uint64_t row,
+                     uint64_t k)
+{
+    return line_get(linear->params.format, group_of(linear, weights, row), row % LINE_ROWS, k);
 }
 
 // The tile of a row of x.
@@ -63,10 +67,12 @@ static bool quantised_well(const struct linear *l, const double *quantised, unsi
     const float *x = l->x + b * l->ldx;
     for (uint64_t from = 0; from < l->params.k; from += LINE_BLOCK_KS) {
         double largest = 0;
-        for (uint64_t k = from; k < from + LINE_BLOCK_KS; k++) {
+        uint64_t left = l->params.k - from;
+        uint64_t to = from + (left < LINE_BLOCK_KS ? left : LINE_BLOCK_KS);
+        for (uint64_t k = from; k < to; k++) {
             largest = fmax(largest, fabs((double)x[k]));
         }
-        for (uint64_t k = from; k < from + LINE_BLOCK_KS; k++) {
+        for (uint64_t k = from; k < to; k++) {
             double off = fabs(quantised[k] - (double)x[k]);
             if (!(off <= largest / 127 * (0.5 + 1e-4))) {
                 return false;
@@ -80,25 +86,27 @@ static bool quantised_well(const struct linear *l, const double *quantised, unsi
 struct reference {
     const struct linear *linear;
     const unsigned char *const *weights;
-    double *x; // [batch][K], as multiplied
-    double *w; // [K], the row at hand
+    double *x;         // [batch][K], as multiplied
+    double *w;         // [K], the row at hand
+    double *magnitude; // [K], of its weights' terms
 };
 
 static double row_error(const struct reference *r, uint64_t row)
 {
     const struct linear *l = r->linear;
     double worst = 0;
+    const unsigned char *group = group_of(l, r->weights, row);
     for (uint64_t k = 0; k < l->params.k; k++) {
-        r->w[k] = linear_weight(l, r->weights, row, k);
+        r->w[k] = line_get(l->params.format, group, row % LINE_ROWS, k);
+        r->magnitude[k] = line_magnitude(l->params.format, group, row % LINE_ROWS, k);
     }
     for (unsigned b = 0; b < l->params.batch; b++) {
         const double *x = r->x + b * l->params.k;
         double sum = 0;
         double size = 0;
         for (uint64_t k = 0; k < l->params.k; k++) {
-            double product = r->w[k] * x[k];
-            sum += product;
-            size += fabs(product);
+            sum += r->w[k] * x[k];
+            size += r->magnitude[k] * fabs(x[k]);
         }
         double error = fabs((double)l->y[b * l->ldy + row] - sum) / (size > 0 ? size : 1);
         worst = error > worst || isnan(error) ? error : worst;
@@ -138,10 +146,13 @@ double linear_check(const struct linear *linear, const unsigned char *const *wei
     struct reference r = {.linear = linear,
                           .weights = weights,
                           .x = malloc(linear->params.batch * k * sizeof *r.x),
-                          .w = malloc(k * sizeof *r.w)};
-    double worst = r.x == NULL || r.w == NULL ? HUGE_VAL : check_rows(&r, rows);
+                          .w = malloc(k * sizeof *r.w),
+                          .magnitude = malloc(k * sizeof *r.magnitude)};
+    bool memory = r.x != NULL && r.w != NULL && r.magnitude != NULL;
+    double worst = memory ? check_rows(&r, rows) : HUGE_VAL;
     free(r.x);
     free(r.w);
+    free(r.magnitude);
     return worst;
 }
 
@@ -149,9 +160,11 @@ double linear_tolerance(const struct linear *linear)
 {
     const struct linear *l = linear;
     double pieces = ceil((double)l->units / (double)l->piece_units);
-    // In block formats the sum over a block is exact; its scale and the addition round.
-    unsigned per_unit =
-        line_is_blocks(l->params.format) ? l->layout->unit_ks / LINE_BLOCK_KS : l->layout->unit_ks;
+    // In block formats the sum over what shares a scale is exact; its scale and the addition round,
+    // and so does that of its minimum.
+    unsigned per_unit = line_is_blocks(l->params.format)
+                            ? l->layout->unit_ks / l->layout->scale_ks * (l->layout->minimums + 1U)
+                            : l->layout->unit_ks;
     double additions = (double)l->piece_units * per_unit + pieces + 4;
     bool rounds_twice = l->params.format == LINE_BF16 && l->params.class_ == LINEAR_DOT;
     return additions * (rounds_twice ? 0x1p-23 : 0x1p-24);

@@ -15,14 +15,23 @@ enum { LINEAR_PIECE_LINES = 128, LINEAR_TILE_MAX = 12, LINEAR_WIDE_MAX = 16, LIN
 typedef void linear_tile_fn(float *acc, const unsigned char *weights, size_t group_step,
                             size_t units, const void *x, size_t prefetch_bytes);
 
-/** Words of 32 k of quantised activations: eight of 4 k as int8, then -offset x their sum (where
- *  the sums of products with offset weights start) and their scale as f32. */
-enum { LINEAR_WORD_START = LINE_BLOCK_KS / 4, LINEAR_WORD_SCALE, LINEAR_BLOCK_WORDS };
+/** Words of 32 k of quantised activations: eight of 4 k as int8; -offset x their sum, where the
+ *  sums of products with offset weights start; their scale as f32; then, for weights with
+ *  minimums, scale x sum as f32, for those with a scale per 16 k, -offset x the sums of the first
+ *  and of the second half. */
+enum {
+    LINEAR_WORD_START = LINE_BLOCK_KS / 4,
+    LINEAR_WORD_SCALE,
+    LINEAR_WORD_SUM,
+    LINEAR_WORD_FIRST = LINEAR_WORD_SUM,
+    LINEAR_WORD_SECOND,
+    LINEAR_BLOCK_WORDS
+};
 
 /** Quantises `blocks` blocks of 32 x to int8: scale max |x| / 127, nearest, ties to even. Word i of
  *  block b goes to words[(b * LINEAR_BLOCK_WORDS + i) * columns]. */
 typedef void linear_quantise_fn(uint32_t *words, size_t columns, const float *x, size_t blocks,
-                                int offset);
+                                const struct line_layout *layout);
 
 /** Reads the same lines; ORs them into sink[64]. */
 typedef void linear_touch_fn(unsigned char *sink, const unsigned char *weights, size_t group_step,

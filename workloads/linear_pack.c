@@ -64,7 +64,7 @@ static void quantise_units(const struct linear *l, unsigned tile, size_t begin, 
     uint32_t *words = (uint32_t *)(void *)linear_tile_x(l, tile, begin);
     const float *x = l->x + linear_tile_first(l, tile) * l->ldx + begin * l->layout->unit_ks;
     for (unsigned b = 0; b < columns; b++) {
-        l->kernel->quantise(words + b, columns, x + b * l->ldx, blocks, l->layout->offset);
+        l->kernel->quantise(words + b, columns, x + b * l->ldx, blocks, l->layout);
     }
 }
 

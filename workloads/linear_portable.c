@@ -5,13 +5,11 @@ TOUCH_ALL
 LINEAR_TILES(f32, LINE_F32, LINEAR_FMA)
 LINEAR_TILES(bf16, LINE_BF16, LINEAR_FMA)
 LINEAR_TILES(f16, LINE_F16, LINEAR_FMA)
-BLOCKS_TILES(q8_0, LINE_Q8_0)
-BLOCKS_TILES(q4_0, LINE_Q4_0)
+BLOCKS_EVERY_TILE
 
 const struct linear_kernel linear_kernels_portable[] = {
     LINEAR_ROW(f32, LINE_F32, LINEAR_FMA, ISA_PORTABLE, "portable", "portable/c/f32"),
     LINEAR_ROW(bf16, LINE_BF16, LINEAR_FMA, ISA_PORTABLE, "portable", "portable/c/f32"),
     LINEAR_ROW(f16, LINE_F16, LINEAR_FMA, ISA_PORTABLE, "portable", "portable/c/f32"),
-    BLOCKS_ROW(q8_0, LINE_Q8_0, ISA_PORTABLE, "portable", "portable/c/i32"),
-    BLOCKS_ROW(q4_0, LINE_Q4_0, ISA_PORTABLE, "portable", "portable/c/i32"),
+    BLOCKS_EVERY_ROW(ISA_PORTABLE, "portable", "portable/c/i32"),
     {.isa_name = NULL}};

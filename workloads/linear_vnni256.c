@@ -2,10 +2,8 @@
 #include "workloads/linear_blocks.h"
 
 TOUCH(1)
-BLOCKS_TILES(q8_0, LINE_Q8_0)
-BLOCKS_TILES(q4_0, LINE_Q4_0)
+BLOCKS_EVERY_TILE
 
 const struct linear_kernel linear_kernels_vnni256[] = {
-    BLOCKS_ROW(q8_0, LINE_Q8_0, ISA_AVX2 | ISA_AVX512_VNNI, "avx2", "avx512vl/vpdpbusd/i32"),
-    BLOCKS_ROW(q4_0, LINE_Q4_0, ISA_AVX2 | ISA_AVX512_VNNI, "avx2", "avx512vl/vpdpbusd/i32"),
+    BLOCKS_EVERY_ROW(ISA_AVX2 | ISA_AVX512_VNNI, "avx2", "avx512vl/vpdpbusd/i32"),
     {.isa_name = NULL}};

@@ -19,7 +19,10 @@ static const struct argp_option options[] = {
     {"model", 'm', "MODEL", 0,
      "a built-in name (lmroof model --list), a config.json or its folder, a .gguf (llama-3.2-1b)",
      1},
-    {"dtype", KEY_DTYPE, "D", 0, "of the weights: f32, bf16, f16, q8_0, q4_0 (the model's own)", 1},
+    {"dtype", KEY_DTYPE, "D", 0,
+     "of the weights: f32, bf16, f16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, int8, "
+     "int4_g128, mxfp4 (the model's own)",
+     1},
     {"context", KEY_CONTEXT, "N", 0, "tokens cached before the step (512)", 1},
     {"batch", KEY_BATCH, "N", 0, "sequences decoded at once (1)", 1},
     {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 2},

@@ -32,9 +32,40 @@ for p in points:
 kernels = {c["dtype"] for c in document["machine"]["compute"] if c["kind"] == "kernel"}
 assert kernels == {"q8_0", "q4_0", "f16"}, kernels
 PYTHON
-"$LMROOF" run --dtype q4_k >"$work/out" 2>"$work/err"
-[ $? -eq 2 ] || { echo "FAIL: --dtype q4_k was accepted"; exit 1; }
-grep -q "q4_k.*accepted f32, bf16, f16, q8_0, q4_0" "$work/err" || { cat "$work/err"; exit 1; }
+# Super-blocks of 256: what is no multiple of it falls back as in llama.cpp; int8 takes any row.
+sed -i 's/"hidden_size": 96/"hidden_size": 256/; s/heads": 3/heads": 4/; s/"intermediate_size": 250/"intermediate_size": 288/' \
+    "$work/config.json"
+"$LMROOF" run -m "$work/config.json" --phase decode --batch 1,3 --context 16 --threads 1 \
+    --dtype q4_k,q5_k,q6_k,int8,int4_g128,mxfp4 --repeat 3 --counters off --quiet \
+    -o "$work/run.json" >"$work/out" || { echo "FAIL: run: exit $?"; exit 1; }
+python3 - "$work/run.json" <<'PYTHON' || exit 1
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+points = [p for p in document["points"] if p["operator"] != "attention"]
+assert len(points) == 6 * 2 * 5, [p["id"] for p in points]
+bytes_of_256 = {"q4_k": 144, "q5_k": 176, "q6_k": 210, "int4_g128": 132, "mxfp4": 136}
+bytes_of_288 = {"q4_k": 198, "q5_k": 216, "q6_k": 306, "int4_g128": 576, "mxfp4": 153}
+for p in points:
+    n, k = p["shape"]["n"], p["shape"]["k"]
+    assert k == (288 if p["operator"] == "down" else 256), p["shape"]
+    table = bytes_of_288 if k == 288 else bytes_of_256
+    assert p["bytes_modelled"] == n * table.get(p["dtype"], k + 4), (p["id"], p["bytes_modelled"])
+    assert p["verified"] and p["result_check"]["max_relative_error"] is not None, p["id"]
+kernels = {c["dtype"] for c in document["machine"]["compute"] if c["kind"] == "kernel"}
+assert kernels == {"q4_k", "q5_k", "q6_k", "q5_0", "q5_1", "q8_0", "int8", "int4_g128", "f16",
+                   "mxfp4"}, kernels
+PYTHON
+"$LMROOF" run --dtype q2_k >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] || { echo "FAIL: --dtype q2_k was accepted"; exit 1; }
+grep -q "q2_k.*accepted f32 bf16 f16 q8_0 .*q4_k.* mxfp4$" "$work/err" || { cat "$work/err"; exit 1; }
+# The help names what is accepted.
+"$LMROOF" run --help | tr -s ' \n' '  ' >"$work/help"
+for dtype in $(sed 's/.*accepted//' "$work/err"); do
+    grep -q "of the weights:[^(]* $dtype[, ]" "$work/help" ||
+        { echo "FAIL: --help does not name $dtype"; exit 1; }
+done
 "$LMROOF" run --kv-dtype q8_0 >"$work/out" 2>"$work/err"
 [ $? -eq 2 ] || { echo "FAIL: --kv-dtype q8_0 was accepted"; exit 1; }
 echo ok

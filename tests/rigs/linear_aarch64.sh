@@ -20,7 +20,7 @@ build "$workloads/linear_neondot.c" -O2 -march=armv8.2-a+dotprod
 build "$workloads/linear_neon.c" -O1
 build "$workloads/linear_portable.c" -O1
 for file in "$workloads/linear.c" "$workloads/linear_pack.c" "$workloads/linear_check.c" \
-    "$workloads/line.c" "$workloads/isa.c" "$SOURCE/roofline/status.c" \
+    "$workloads/line.c" "$workloads/line_block.c" "$workloads/isa.c" "$SOURCE/roofline/status.c" \
     "$TESTS/rigs/linear_rig.c"; do
     build "$file" -O2
 done

@@ -37,7 +37,7 @@ static int check_batches(enum line_format format, enum linear_class class_)
                                              .class_ = class_,
                                              .isa = isa_detect(),
                                              .n = 33,
-                                             .k = line_is_blocks(format) ? 608 : 259,
+                                             .k = line_is_blocks(format) ? 768 : 259,
                                              .batch = batch,
                                              .threads = 1,
                                              .prefetch_bytes = batch % 2 == 0 ? 4096 : 0};

@@ -23,6 +23,24 @@ static void run_all(struct fixture *f, enum linear_mode mode)
     }
 }
 
+// Values of every format; the integers of blocks take any, which line_fill()'s do not.
+static void fill_any(unsigned char *weights, size_t bytes, enum line_format format, uint64_t k,
+                     uint64_t seed)
+{
+    const struct line_layout *layout = line_layout(format);
+    size_t group_lines = line_count(format, k);
+    uint64_t state = seed;
+    line_fill(weights, bytes, seed);
+    for (size_t i = 0; i < bytes && layout->bits > 0; i++) {
+        size_t line = i / LINE_BYTES % group_lines;
+        bool scales = line < layout->head_lines ||
+                      (layout->head_lines == 0 && line % layout->unit_lines == 0);
+        if (!scales) {
+            weights[i] = (unsigned char)((double)line_random(&state) * 128 + 128);
+        }
+    }
+}
+
 static double error_of(const struct linear_params *params, double *tolerance)
 {
     struct fixture f = {.threads = params->threads};
@@ -31,7 +49,7 @@ static double error_of(const struct linear_params *params, double *tolerance)
         size_t bytes = linear_thread_bytes(f.linear, 0);
         f.weights[t] = aligned_alloc(64, bytes + 64);
         assert_non_null(f.weights[t]);
-        line_fill(f.weights[t], bytes, 100 + t);
+        fill_any(f.weights[t], bytes, params->format, params->k, 100 + t);
     }
     run_all(&f, LINEAR_MEMORY_ONLY);
     run_all(&f, LINEAR_COMPUTE_ONLY);
@@ -117,7 +135,7 @@ static void check_sees_a_wrong_weight(enum line_format format, enum linear_class
                                    .class_ = class_,
                                    .isa = isa_detect(),
                                    .n = 32,
-                                   .k = 64,
+                                   .k = 512,
                                    .batch = 3,
                                    .threads = 1};
     if (!linear_supported(format, class_, params.isa)) {
@@ -132,7 +150,7 @@ static void check_sees_a_wrong_weight(enum line_format format, enum linear_class
     run_all(&f, LINEAR_FULL);
     const unsigned char *const *weights = (const unsigned char *const *)f.weights;
     assert_true(linear_check(f.linear, weights, 32) < linear_tolerance(f.linear));
-    f.weights[0][bytes - 1] ^= flip; // of W[31, 63]
+    f.weights[0][bytes - 1] ^= flip; // of W[31, 511]
     assert_true(linear_check(f.linear, weights, 32) > linear_tolerance(f.linear));
     free(f.weights[0]);
     linear_destroy(f.linear);
@@ -142,8 +160,9 @@ static void a_wrong_weight_is_seen(void **state)
 {
     (void)state;
     check_sees_a_wrong_weight(LINE_BF16, LINEAR_FMA, 0x80);
-    check_sees_a_wrong_weight(LINE_Q8_0, LINEAR_DOT, 0x40);
-    check_sees_a_wrong_weight(LINE_Q4_0, LINEAR_DOT, 0x40);
+    for (int format = LINE_Q8_0; format < LINE_FORMATS; format++) {
+        check_sees_a_wrong_weight((enum line_format)format, LINEAR_DOT, 0x40);
+    }
 }
 
 static void bad_params_are_refused(void **state)
@@ -160,6 +179,9 @@ static void bad_params_are_refused(void **state)
     assert_int_equal(linear_create(&linear, &params).code, STATUS_UNAVAILABLE);
     params.format = LINE_Q8_0;
     params.k = 33; // a block and a bit
+    assert_int_equal(linear_create(&linear, &params).code, STATUS_INVALID);
+    params.format = LINE_Q4_K;
+    params.k = 128; // half a super-block
     assert_int_equal(linear_create(&linear, &params).code, STATUS_INVALID);
     assert_null(linear);
 }

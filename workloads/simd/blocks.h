@@ -14,8 +14,27 @@ struct blocks_form {
     int prefetching;
 };
 
-// Lines of a block, the two halves of a 4-bit line being one each after the other.
+// k that one word of activations holds, and words of a block.
 #define BLOCKS_STEPS (LINE_BLOCK_KS / 4)
+
+// Bits of an integer as it is multiplied.
+SIMD_INLINE int blocks_bits(const enum line_format format)
+{
+    return format == LINE_Q8_0 || format == LINE_INT8 ? 8
+           : format == LINE_Q6_K                      ? 6
+           : format == LINE_Q5_0 || format == LINE_Q5_1 || format == LINE_Q5_K ||
+                   format == LINE_MXFP4
+               ? 5
+               : 4;
+}
+
+// Bits of it that a line of high bits holds.
+SIMD_INLINE int blocks_high_bits(const enum line_format format)
+{
+    return format == LINE_Q6_K                                                 ? 2
+           : format == LINE_Q5_0 || format == LINE_Q5_1 || format == LINE_Q5_K ? 1
+                                                                               : 0;
+}
 
 SIMD_INLINE v_line blocks_load(const unsigned char *at, size_t prefetch_bytes,
                                const struct blocks_form f)
@@ -26,62 +45,254 @@ SIMD_INLINE v_line blocks_load(const unsigned char *at, size_t prefetch_bytes,
     return v_line_load(at);
 }
 
-SIMD_INLINE void blocks_step(v_sum *sums, v_line w, const uint32_t *x, const struct blocks_form f)
+// Twice the e2m1 values, plus 12.
+static const uint8_t blocks_fp4[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+
+// The integers [16 rows][4 k] of a step from the line that holds them, and their high bits.
+SIMD_INLINE v_line blocks_integers(v_line line, v_line high, const int step,
+                                   const struct blocks_form f)
 {
-    UNROLL
-    for (int b = 0; b < f.columns; b++) {
-        sums[b] = v_sum_add(sums[b], w, x[b], f.format == LINE_Q4_0 ? 4 : 8);
+    const int high_bits = blocks_high_bits(f.format);
+    if (blocks_bits(f.format) == 8) {
+        return line;
     }
+    const v_line low = step % 2 == 0 ? v_line_low_nibbles(line) : v_line_high_nibbles(line);
+    if (f.format == LINE_MXFP4) {
+        return v_line_lookup(low, blocks_fp4);
+    }
+    if (high_bits == 0) {
+        return low;
+    }
+    const uint32_t mask = high_bits == 1 ? 0x10101010U : 0x30303030U;
+    return v_line_or(low, v_line_mask(v_line_shift(high, 4 - high_bits * step), mask));
 }
 
-// acc[columns] += scales times the sums of one block times the scales of x.
-SIMD_INLINE void blocks_block(v16 *acc, const unsigned char *lines, v16 scales, const uint32_t *x,
-                              size_t prefetch_bytes, const struct blocks_form f)
+// sums[columns] += the integers of `steps` steps times x; returns the line after them.
+SIMD_INLINE const unsigned char *blocks_sum(v_sum *sums, const unsigned char *lines,
+                                            const uint32_t *x, const int steps,
+                                            size_t prefetch_bytes, const struct blocks_form f)
 {
-    const int bits = f.format == LINE_Q4_0 ? 4 : 8;
-    const int32_t *start = (const int32_t *)x + LINEAR_WORD_START * f.columns;
-    const float *scale = (const float *)(const void *)x + LINEAR_WORD_SCALE * f.columns;
+    const int bits = blocks_bits(f.format);
+    const int per_line = bits == 8 ? 1 : 2;
+    v_line high = v_line_zero();
+    if (blocks_high_bits(f.format) > 0) {
+        high = blocks_load(lines, prefetch_bytes, f);
+        lines += LINE_BYTES;
+    }
+    UNROLL
+    for (int step = 0; step < steps; step += per_line) {
+        const v_line line = blocks_load(lines, prefetch_bytes, f);
+        lines += LINE_BYTES;
+        UNROLL
+        for (int i = step; i < step + per_line; i++) {
+            const v_line w = blocks_integers(line, high, i, f);
+            UNROLL
+            for (int b = 0; b < f.columns; b++) {
+                sums[b] = v_sum_add(sums[b], w, x[i * f.columns + b], bits);
+            }
+        }
+    }
+    return lines;
+}
+
+// acc[columns] += scales times the sums of `steps` steps times the scales of x; their words start
+// at x, the sums at `start` of the block's words.
+SIMD_INLINE const unsigned char *blocks_part(v16 *acc, const unsigned char *lines, v16 scales,
+                                             const uint32_t *x, const float *x_scales,
+                                             const int32_t *start, const int steps,
+                                             size_t prefetch_bytes, const struct blocks_form f)
+{
+    const int bits = blocks_bits(f.format);
     v_sum sums[LINEAR_TILE_MAX];
     UNROLL
     for (int b = 0; b < f.columns; b++) {
         sums[b] = v_sum_start(start[b], bits);
     }
-    UNROLL
-    for (int step = 0; step < BLOCKS_STEPS; step += 8 / bits) {
-        const v_line line = blocks_load(lines, prefetch_bytes, f);
-        lines += LINE_BYTES;
-        if (bits == 4) {
-            blocks_step(sums, v_line_low_nibbles(line), x + step * f.columns, f);
-            blocks_step(sums, v_line_high_nibbles(line), x + (step + 1) * f.columns, f);
-        } else {
-            blocks_step(sums, line, x + step * f.columns, f);
-        }
-    }
+    lines = blocks_sum(sums, lines, x, steps, prefetch_bytes, f);
     UNROLL
     for (int b = 0; b < f.columns; b++) {
         acc[b] = v16_fma(acc[b], v16_of_sum(sums[b], start[b], bits),
-                         v16_mul(scales, v16_set1(scale[b])));
+                         v16_mul(scales, v16_set1(x_scales[b])));
     }
+    return lines;
+}
+
+SIMD_INLINE const float *blocks_scales_of(const uint32_t *x, const struct blocks_form f)
+{
+    return (const float *)(const void *)x + LINEAR_WORD_SCALE * f.columns;
+}
+
+// One block of 32 k.
+SIMD_INLINE const unsigned char *blocks_block(v16 *acc, const unsigned char *lines, v16 scales,
+                                              const uint32_t *x, size_t prefetch_bytes,
+                                              const struct blocks_form f)
+{
+    const int32_t *start = (const int32_t *)x + LINEAR_WORD_START * f.columns;
+    return blocks_part(acc, lines, scales, x, blocks_scales_of(x, f), start, BLOCKS_STEPS,
+                       prefetch_bytes, f);
+}
+
+// acc[columns] += minimums times the sum of the block's x.
+SIMD_INLINE void blocks_minimums(v16 *acc, v16 minimums, const uint32_t *x,
+                                 const struct blocks_form f)
+{
+    const float *sums = (const float *)(const void *)x + LINEAR_WORD_SUM * f.columns;
+    UNROLL
+    for (int b = 0; b < f.columns; b++) {
+        acc[b] = v16_fma(acc[b], minimums, v16_set1(sums[b]));
+    }
+}
+
+// Two groups of `blocks` blocks with a scale each.
+SIMD_INLINE const unsigned char *blocks_pair(v16 *acc, const unsigned char *lines,
+                                             const uint32_t *x, const int blocks,
+                                             size_t prefetch_bytes, const struct blocks_form f)
+{
+    const size_t words = (size_t)LINEAR_BLOCK_WORDS * (size_t)f.columns;
+    const v_line head = blocks_load(lines, prefetch_bytes, f);
+    const v16 scales[2] = {v16_of_f16_low(head), v16_of_f16_high(head)};
+    lines += LINE_BYTES;
+    UNROLL
+    for (int half = 0; half < 2; half++) {
+        for (int i = 0; i < blocks; i++) {
+            lines = blocks_block(acc, lines, scales[half], x, prefetch_bytes, f);
+            x += words;
+        }
+    }
+    return lines;
+}
+
+// A block with a scale and a minimum.
+SIMD_INLINE const unsigned char *blocks_with_minimum(v16 *acc, const unsigned char *lines,
+                                                     const uint32_t *x, size_t prefetch_bytes,
+                                                     const struct blocks_form f)
+{
+    const v_line head = blocks_load(lines, prefetch_bytes, f);
+    blocks_minimums(acc, v16_of_f16_high(head), x, f);
+    return blocks_block(acc, lines + LINE_BYTES, v16_of_f16_low(head), x, prefetch_bytes, f);
+}
+
+// Four blocks of a super-block, whose 6-bit scales and minimums are the bytes of two lines.
+SIMD_INLINE const unsigned char *blocks_four(v16 *acc, const unsigned char *lines, v_line scales,
+                                             v_line minimums, v_line head, const uint32_t *x,
+                                             size_t prefetch_bytes, const struct blocks_form f)
+{
+    const v16 d = v16_of_f16_low(head);
+    const v16 d_minimum = v16_mul(v16_of_f16_high(head), v16_set1(-1));
+    for (int i = 0; i < 4; i++) {
+        blocks_minimums(acc, v16_mul(d_minimum, v16_of_u8(minimums)), x, f);
+        lines = blocks_block(acc, lines, v16_mul(d, v16_of_u8(scales)), x, prefetch_bytes, f);
+        scales = v_line_shift(scales, -8);
+        minimums = v_line_shift(minimums, -8);
+        x += LINEAR_BLOCK_WORDS * f.columns;
+    }
+    return lines;
+}
+
+// Q4_K, Q5_K: ggml, ggml-quants.c, get_scale_min_k4(), for four scales at once.
+SIMD_INLINE const unsigned char *blocks_super(v16 *acc, const unsigned char *lines,
+                                              const uint32_t *x, size_t prefetch_bytes,
+                                              const struct blocks_form f)
+{
+    const v_line head = blocks_load(lines, prefetch_bytes, f);
+    const v_line first = blocks_load(lines + LINE_BYTES, prefetch_bytes, f);
+    const v_line second = blocks_load(lines + 2 * LINE_BYTES, prefetch_bytes, f);
+    const v_line third = blocks_load(lines + 3 * LINE_BYTES, prefetch_bytes, f);
+    lines = blocks_four(acc, lines + 4 * LINE_BYTES, v_line_mask(first, 0x3f3f3f3fU),
+                        v_line_mask(second, 0x3f3f3f3fU), head, x, prefetch_bytes, f);
+    const v_line scales =
+        v_line_or(v_line_low_nibbles(third), v_line_mask(v_line_shift(first, -2), 0x30303030U));
+    const v_line minimums =
+        v_line_or(v_line_high_nibbles(third), v_line_mask(v_line_shift(second, -2), 0x30303030U));
+    return blocks_four(acc, lines, scales, minimums, head, x + 4 * LINEAR_BLOCK_WORDS * f.columns,
+                       prefetch_bytes, f);
+}
+
+// Two super-blocks of sixteen half blocks with an int8 scale each.
+SIMD_INLINE const unsigned char *blocks_halves(v16 *acc, const unsigned char *lines, v16 d,
+                                               const uint32_t *x, size_t prefetch_bytes,
+                                               const struct blocks_form f)
+{
+    const unsigned char *scale_lines = lines;
+    const int steps = BLOCKS_STEPS / 2;
+    lines += 4 * LINE_BYTES;
+    for (int i = 0; i < 8; i++) {
+        const v_line scales = v_line_shift(
+            blocks_load(scale_lines + i / 2 * LINE_BYTES, prefetch_bytes, f), i % 2 == 0 ? 0 : -16);
+        const int32_t *starts = (const int32_t *)x + LINEAR_WORD_FIRST * f.columns;
+        lines = blocks_part(acc, lines, v16_mul(d, v16_of_i8(scales)), x, blocks_scales_of(x, f),
+                            starts, steps, prefetch_bytes, f);
+        lines = blocks_part(acc, lines, v16_mul(d, v16_of_i8(v_line_shift(scales, -8))),
+                            x + steps * f.columns, blocks_scales_of(x, f), starts + f.columns,
+                            steps, prefetch_bytes, f);
+        x += LINEAR_BLOCK_WORDS * f.columns;
+    }
+    return lines;
+}
+
+SIMD_INLINE const unsigned char *blocks_q6(v16 *acc, const unsigned char *lines, const uint32_t *x,
+                                           size_t prefetch_bytes, const struct blocks_form f)
+{
+    const v_line head = blocks_load(lines, prefetch_bytes, f);
+    lines = blocks_halves(acc, lines + LINE_BYTES, v16_of_f16_low(head), x, prefetch_bytes, f);
+    return blocks_halves(acc, lines, v16_of_f16_high(head), x + 8 * LINEAR_BLOCK_WORDS * f.columns,
+                         prefetch_bytes, f);
+}
+
+// Four blocks with an e8m0 scale each, halved because the integers are doubled. 2^-127 is taken
+// for 0.
+SIMD_INLINE const unsigned char *blocks_mxfp4(v16 *acc, const unsigned char *lines,
+                                              const uint32_t *x, size_t prefetch_bytes,
+                                              const struct blocks_form f)
+{
+    v_line exponents = blocks_load(lines, prefetch_bytes, f);
+    lines += LINE_BYTES;
+    for (int i = 0; i < 4; i++) {
+        const v_line bits = v_line_shift(v_line_mask(exponents, 255), 23);
+        lines = blocks_block(acc, lines, v16_mul(v16_of_f32(bits), v16_set1(0.5F)), x,
+                             prefetch_bytes, f);
+        exponents = v_line_shift(exponents, -8);
+        x += LINEAR_BLOCK_WORDS * f.columns;
+    }
+    return lines;
+}
+
+SIMD_INLINE const unsigned char *blocks_unit(v16 *acc, const unsigned char *lines,
+                                             const uint32_t *x, size_t prefetch_bytes,
+                                             const struct blocks_form f)
+{
+    if (f.format == LINE_Q4_1 || f.format == LINE_Q5_1) {
+        return blocks_with_minimum(acc, lines, x, prefetch_bytes, f);
+    }
+    if (f.format == LINE_Q4_K || f.format == LINE_Q5_K) {
+        return blocks_super(acc, lines, x, prefetch_bytes, f);
+    }
+    if (f.format == LINE_Q6_K) {
+        return blocks_q6(acc, lines, x, prefetch_bytes, f);
+    }
+    if (f.format == LINE_MXFP4) {
+        return blocks_mxfp4(acc, lines, x, prefetch_bytes, f);
+    }
+    if (f.format == LINE_INT8) { // the rows' scales come last: linear.c
+        return blocks_block(acc, lines, v16_set1(1), x, prefetch_bytes, f);
+    }
+    return blocks_pair(acc, lines, x, f.format == LINE_INT4_G128 ? 4 : 1, prefetch_bytes, f);
 }
 
 SIMD_INLINE void blocks_tile(float *out, const unsigned char *weights, size_t units, const void *x,
                              size_t prefetch_bytes, const struct blocks_form f)
 {
-    const size_t block_bytes = (size_t)LINE_BYTES * (f.format == LINE_Q4_0 ? 4 : 8);
-    const uint32_t *words = x;
+    const size_t blocks = line_layout(f.format)->unit_ks / LINE_BLOCK_KS;
+    const size_t words = blocks * LINEAR_BLOCK_WORDS * (size_t)f.columns;
+    const uint32_t *at = x;
     v16 acc[LINEAR_TILE_MAX];
     UNROLL
     for (int b = 0; b < f.columns; b++) {
         acc[b] = v16_load(out + 16 * b);
     }
     for (size_t unit = 0; unit < units; unit++) {
-        const v_line scales = blocks_load(weights, prefetch_bytes, f);
-        weights += LINE_BYTES;
-        blocks_block(acc, weights, v16_of_f16_low(scales), words, prefetch_bytes, f);
-        blocks_block(acc, weights + block_bytes, v16_of_f16_high(scales),
-                     words + LINEAR_BLOCK_WORDS * f.columns, prefetch_bytes, f);
-        weights += 2 * block_bytes;
-        words += 2 * LINEAR_BLOCK_WORDS * f.columns;
+        weights = blocks_unit(acc, weights, at, prefetch_bytes, f);
+        at += words;
     }
     UNROLL
     for (int b = 0; b < f.columns; b++) {
@@ -100,7 +311,24 @@ SIMD_INLINE v16 blocks_magnitude(v16 v)
     return v16_max(v, v16_mul(v, v16_set1(-1)));
 }
 
-SIMD_INLINE void blocks_quantise_one(uint32_t *words, size_t columns, const float *x, int offset)
+// The words that follow a block's integers, whose two halves sum up to first and second.
+SIMD_INLINE void blocks_words(uint32_t *words, size_t columns, float scale, float first,
+                              float second, const struct line_layout *layout)
+{
+    const int32_t starts[] = {-layout->offset * (int32_t)(first + second),
+                              -layout->offset * (int32_t)first, -layout->offset * (int32_t)second};
+    const float sum = scale * (first + second);
+    memcpy(words + LINEAR_WORD_START * columns, &starts[0], sizeof *starts);
+    memcpy(words + LINEAR_WORD_SCALE * columns, &scale, sizeof scale);
+    memcpy(words + LINEAR_WORD_FIRST * columns, &starts[1], sizeof *starts);
+    memcpy(words + LINEAR_WORD_SECOND * columns, &starts[2], sizeof *starts);
+    if (layout->minimums) {
+        memcpy(words + LINEAR_WORD_SUM * columns, &sum, sizeof sum);
+    }
+}
+
+SIMD_INLINE void blocks_quantise_one(uint32_t *words, size_t columns, const float *x,
+                                     const struct line_layout *layout)
 {
     const v16 first = v16_load(x);
     const v16 second = v16_load(x + 16);
@@ -116,17 +344,14 @@ SIMD_INLINE void blocks_quantise_one(uint32_t *words, size_t columns, const floa
     for (size_t i = 0; i < BLOCKS_STEPS; i++) {
         memcpy(words + i * columns, values + 4 * i, 4);
     }
-    const int32_t start = -offset * (int32_t)v16_reduce_add(v16_add(low, high));
-    const float scale = largest / 127;
-    memcpy(words + LINEAR_WORD_START * columns, &start, sizeof start);
-    memcpy(words + LINEAR_WORD_SCALE * columns, &scale, sizeof scale);
+    blocks_words(words, columns, largest / 127, v16_reduce_add(low), v16_reduce_add(high), layout);
 }
 
 static void blocks_quantise(uint32_t *words, size_t columns, const float *x, size_t blocks,
-                            int offset)
+                            const struct line_layout *layout)
 {
     for (size_t block = 0; block < blocks; block++) {
-        blocks_quantise_one(words, columns, x, offset);
+        blocks_quantise_one(words, columns, x, layout);
         words += LINEAR_BLOCK_WORDS * columns;
         x += LINE_BLOCK_KS;
     }

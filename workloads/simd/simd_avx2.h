@@ -141,6 +141,40 @@ SIMD_INLINE v_line v_line_high_nibbles(v_line line)
     return v_line_low_nibbles(
         (v_line){_mm256_srli_epi16(line.lo, 4), _mm256_srli_epi16(line.hi, 4)});
 }
+typedef uint32_t avx2_lanes __attribute__((vector_size(32)));
+
+SIMD_INLINE v_line v_line_mask(v_line line, uint32_t mask)
+{
+    const __m256i lanes = _mm256_set1_epi32((int)mask);
+    return (v_line){_mm256_and_si256(line.lo, lanes), _mm256_and_si256(line.hi, lanes)};
+}
+SIMD_INLINE __m256i avx2_shift(__m256i v, const int n)
+{
+    return (__m256i)(n < 0 ? (avx2_lanes)v >> (uint32_t)-n : (avx2_lanes)v << (uint32_t)n);
+}
+SIMD_INLINE v_line v_line_shift(v_line line, const int n)
+{
+    return (v_line){avx2_shift(line.lo, n), avx2_shift(line.hi, n)};
+}
+SIMD_INLINE v_line v_line_lookup(v_line line, const uint8_t *table)
+{
+    const __m256i entries =
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table));
+    return (v_line){_mm256_shuffle_epi8(entries, line.lo), _mm256_shuffle_epi8(entries, line.hi)};
+}
+SIMD_INLINE v16 v16_of_u8(v_line line)
+{
+    const v_line bytes = v_line_mask(line, 255);
+    return (v16){_mm256_cvtepi32_ps(bytes.lo), _mm256_cvtepi32_ps(bytes.hi)};
+}
+SIMD_INLINE __m256 avx2_of_i8(__m256i v)
+{
+    return _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(v, 24), 24));
+}
+SIMD_INLINE v16 v16_of_i8(v_line line)
+{
+    return (v16){avx2_of_i8(line.lo), avx2_of_i8(line.hi)};
+}
 #if defined(__AVXVNNI__) || defined(__AVX512VNNI__)
 #ifdef __AVXVNNI__
 #define AVX2_DPBUSD _mm256_dpbusd_avx_epi32
@@ -168,16 +202,20 @@ SIMD_INLINE v16 v16_of_sum(v_sum sum, int32_t start, const int bits)
 #else
 SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
 {
-    (void)start;
-    (void)bits;
-    return (v_sum){_mm256_setzero_si256(), _mm256_setzero_si256()};
+    __m256i v = _mm256_set1_epi32(bits == 5 || bits == 6 ? start : 0);
+    return (v_sum){v, v};
 }
 // vpmaddubsw adds two products to 16 bits and saturates. 4 bits: 8 x 2 x 15 x 127 of a block fit.
-// 8 bits: |w| as the unsigned factor, w's sign on x: 2 x 128 x 127 fit.
+// 5 and 6 bits: 2 x 63 x 127 fit. 8 bits: |w| as the unsigned factor, w's sign on x: 2 x 128 x 127
+// fit.
 SIMD_INLINE __m256i avx2_sum_add(__m256i sum, __m256i w, __m256i x, const int bits)
 {
     if (bits == 4) {
         return _mm256_add_epi16(sum, _mm256_maddubs_epi16(w, x));
+    }
+    if (bits < 8) {
+        const __m256i both = _mm256_maddubs_epi16(w, x);
+        return _mm256_add_epi32(sum, _mm256_madd_epi16(both, _mm256_set1_epi16(1)));
     }
     const __m256i q = _mm256_xor_si256(w, _mm256_set1_epi8(-128));
     const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), _mm256_sign_epi8(x, q));

@@ -102,6 +102,25 @@ SIMD_INLINE void simd_prefetch(const unsigned char *p)
     _mm_prefetch((const char *)p, _MM_HINT_T1);
 }
 
+typedef uint32_t avx512_lanes __attribute__((vector_size(64)));
+
+SIMD_INLINE v_line v_line_mask(v_line line, uint32_t mask)
+{
+    return _mm512_and_si512(line, _mm512_set1_epi32((int)mask));
+}
+SIMD_INLINE v_line v_line_shift(v_line line, const int n)
+{
+    return (v_line)(n < 0 ? (avx512_lanes)line >> (uint32_t)-n : (avx512_lanes)line << (uint32_t)n);
+}
+SIMD_INLINE v16 v16_of_u8(v_line line)
+{
+    return _mm512_cvtepi32_ps(v_line_mask(line, 255));
+}
+SIMD_INLINE v16 v16_of_i8(v_line line)
+{
+    return _mm512_cvtepi32_ps(_mm512_srai_epi32(_mm512_slli_epi32(line, 24), 24));
+}
+
 #ifdef __AVX512BF16__
 #define SIMD_DOT 1
 SIMD_INLINE v16 v16_dot_bf16(v16 acc, v_line line, uint32_t pair)
@@ -121,6 +140,11 @@ SIMD_INLINE v_line v_line_low_nibbles(v_line line)
 SIMD_INLINE v_line v_line_high_nibbles(v_line line)
 {
     return _mm512_and_si512(_mm512_srli_epi16(line, 4), _mm512_set1_epi8(15));
+}
+SIMD_INLINE v_line v_line_lookup(v_line line, const uint8_t *table)
+{
+    const __m128i entries = _mm_loadu_si128((const __m128i *)(const void *)table);
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(entries), line);
 }
 SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
 {

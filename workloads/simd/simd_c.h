@@ -180,8 +180,43 @@ SIMD_INLINE v_line v_line_high_nibbles(v_line line)
     SIMD_EACH line.u[i] = (line.u[i] >> 4) & 0x0f0f0f0fU;
     return line;
 }
-// The sum of a block's products for 16 rows: from v_sum_start() of -offset x sum(x) over eight
-// v_sum_add() of lines [16 rows][4 k] of w + offset (`bits` wide) times four int8 x, to
+// Per 32-bit lane: with a mask, shifted left by n (right by -n).
+SIMD_INLINE v_line v_line_mask(v_line line, uint32_t mask)
+{
+    SIMD_EACH line.u[i] &= mask;
+    return line;
+}
+SIMD_INLINE v_line v_line_shift(v_line line, const int n)
+{
+    SIMD_EACH line.u[i] = n < 0 ? line.u[i] >> -n : line.u[i] << n;
+    return line;
+}
+// Bytes below 16, each replaced by the table's.
+SIMD_INLINE v_line v_line_lookup(v_line line, const uint8_t *table)
+{
+    uint8_t bytes[64];
+    memcpy(bytes, &line, sizeof bytes);
+    for (int i = 0; i < 64; i++) {
+        bytes[i] = table[bytes[i] & 15U];
+    }
+    memcpy(&line, bytes, sizeof line);
+    return line;
+}
+// The lowest byte of each lane as a number, without and with a sign.
+SIMD_INLINE v16 v16_of_u8(v_line line)
+{
+    v16 v;
+    SIMD_EACH v.f[i] = (float)(line.u[i] & 255U);
+    return v;
+}
+SIMD_INLINE v16 v16_of_i8(v_line line)
+{
+    v16 v;
+    SIMD_EACH v.f[i] = (float)((int32_t)((line.u[i] & 255U) ^ 128U) - 128);
+    return v;
+}
+// The sum of a block's products for 16 rows: from v_sum_start() of -offset x sum(x) over up to
+// eight v_sum_add() of lines [16 rows][4 k] of w + offset (`bits` wide) times four int8 x, to
 // v16_of_sum(). Each ISA uses `start` in one of the two, or takes the offset off the weights.
 SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
 {

@@ -138,6 +138,33 @@ SIMD_INLINE void simd_prefetch(const unsigned char *p)
     __builtin_prefetch(p, 0, 2);
 }
 
+SIMD_INLINE v_line v_line_mask(v_line l, uint32_t mask)
+{
+    const uint32x4_t lanes = vdupq_n_u32(mask);
+    return (v_line){vandq_u32(l.q0, lanes), vandq_u32(l.q1, lanes), vandq_u32(l.q2, lanes),
+                    vandq_u32(l.q3, lanes)};
+}
+SIMD_INLINE v_line v_line_shift(v_line l, const int n)
+{
+    const int32x4_t by = vdupq_n_s32(n);
+    return (v_line){vshlq_u32(l.q0, by), vshlq_u32(l.q1, by), vshlq_u32(l.q2, by),
+                    vshlq_u32(l.q3, by)};
+}
+SIMD_INLINE v16 v16_of_u8(v_line line)
+{
+    const v_line l = v_line_mask(line, 255);
+    return (v16){vcvtq_f32_u32(l.q0), vcvtq_f32_u32(l.q1), vcvtq_f32_u32(l.q2),
+                 vcvtq_f32_u32(l.q3)};
+}
+SIMD_INLINE float32x4_t neon_of_i8(uint32x4_t q)
+{
+    return vcvtq_f32_s32(vshrq_n_s32(vreinterpretq_s32_u32(vshlq_n_u32(q, 24)), 24));
+}
+SIMD_INLINE v16 v16_of_i8(v_line l)
+{
+    return (v16){neon_of_i8(l.q0), neon_of_i8(l.q1), neon_of_i8(l.q2), neon_of_i8(l.q3)};
+}
+
 #ifdef __ARM_FEATURE_DOTPROD
 #define SIMD_BLOCKS 1
 typedef struct {
@@ -158,16 +185,26 @@ SIMD_INLINE v_line v_line_high_nibbles(v_line l)
     return v_line_low_nibbles((v_line){vshrq_n_u32(l.q0, 4), vshrq_n_u32(l.q1, 4),
                                        vshrq_n_u32(l.q2, 4), vshrq_n_u32(l.q3, 4)});
 }
-// SDOT takes signed weights: those of 4 bits are signed with their offset too, those of 8 bits
+SIMD_INLINE uint32x4_t neon_lookup(uint32x4_t q, uint8x16_t entries)
+{
+    return vreinterpretq_u32_u8(vqtbl1q_u8(entries, vreinterpretq_u8_u32(q)));
+}
+SIMD_INLINE v_line v_line_lookup(v_line l, const uint8_t *table)
+{
+    const uint8x16_t entries = vld1q_u8(table);
+    return (v_line){neon_lookup(l.q0, entries), neon_lookup(l.q1, entries),
+                    neon_lookup(l.q2, entries), neon_lookup(l.q3, entries)};
+}
+// SDOT takes signed weights: those of fewer bits are signed with their offset too, those of 8 bits
 // lose it.
 SIMD_INLINE v_sum v_sum_start(int32_t start, const int bits)
 {
-    int32x4_t v = vdupq_n_s32(bits == 4 ? start : 0);
+    int32x4_t v = vdupq_n_s32(bits < 8 ? start : 0);
     return (v_sum){v, v, v, v};
 }
 SIMD_INLINE int32x4_t neon_sum_add(int32x4_t sum, uint32x4_t w, int8x16_t x, const int bits)
 {
-    const uint32x4_t offset = vdupq_n_u32(bits == 4 ? 0 : 0x80808080U);
+    const uint32x4_t offset = vdupq_n_u32(bits < 8 ? 0 : 0x80808080U);
     return vdotq_s32(sum, vreinterpretq_s8_u32(veorq_u32(w, offset)), x);
 }
 SIMD_INLINE v_sum v_sum_add(v_sum sum, v_line w, uint32_t x, const int bits)
