@@ -22,7 +22,7 @@ static json_t *ranks_json(const struct parallel_report *r)
         json_put_count(json, "threads", rank->threads);
         json_put_number(json, "bytes", rank->bytes);
         json_put_number(json, "read_bytes_per_s", rank->read_bytes_per_s);
-        json_put_number(json, "predicted_seconds", rank->predicted_seconds);
+        json_put_number(json, "roof_seconds", rank->roof_seconds);
         json_put_number(json, "memory_seconds", rank->memory_seconds);
         json_put_number(json, "compute_seconds", rank->compute_seconds);
         (void)json_array_append_new(list, json);
@@ -37,6 +37,7 @@ static json_t *step_json(const struct parallel_report *r)
     const struct reading rate = reading_rate((double)r->batch, &r->seconds);
     json_put_measured(json, "tokens_per_s", &rate);
     json_put_number(json, "predicted_seconds", r->predicted_seconds);
+    json_put_number(json, "roof_seconds", r->roof_seconds);
     json_put_number(json, "residual_fraction", r->predicted_seconds / r->seconds.value - 1);
     json_put_number(json, "work_seconds", r->shares.work_seconds);
     json_put_number(json, "imbalance_seconds", r->shares.imbalance_seconds);

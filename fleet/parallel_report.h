@@ -9,8 +9,8 @@
 
 /** One rank's part. */
 struct parallel_rank {
-    double read_bytes_per_s;  /**< median of its read roof, all ranks reading */
-    double predicted_seconds; /**< of its work */
+    double read_bytes_per_s; /**< median of its read roof, all ranks reading */
+    double roof_seconds;     /**< of its work, by the roofs */
     double memory_seconds;
     double compute_seconds;
     double bytes; /**< of its weights and cache */
@@ -29,10 +29,9 @@ struct parallel_report {
     uint64_t reduce_bytes;
     struct reading seconds;        /**< of a step */
     struct reading reduce_seconds; /**< of one all-reduce alone */
-    double predicted_seconds;
+    double predicted_seconds;      /**< from its parts: operators timed alone and all-reduces */
+    double roof_seconds;           /**< from the roofs: no step is faster */
     struct parallel_shares shares; /**< median of the rounds, part by part */
-    double memory_seconds;         /**< of the slowest rank, by the roofs */
-    double compute_seconds;
     enum parallel_bound bound;
     struct parallel_rank *ranks; /**< owned */
     bool complete;

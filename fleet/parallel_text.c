@@ -11,7 +11,7 @@ static void print_part(FILE *out, const char *name, double seconds, double whole
 static void print_ranks(FILE *out, const struct parallel_report *r)
 {
     (void)fprintf(out, "\n%6s  %-20s %-12s %7s  %10s  %10s  %10s\n", "rank", "host", "cpus",
-                  "threads", "read roof", "bytes", "its work");
+                  "threads", "read roof", "bytes", "by roofs");
     for (size_t i = 0; i < r->index->row_count; i++) {
         char rate[UNITS_TEXT];
         char bytes[UNITS_TEXT];
@@ -21,9 +21,8 @@ static void print_ranks(FILE *out, const struct parallel_report *r)
                       r->index->rows[i].cpus, rank->threads,
                       units_format_decimal(rate, rank->read_bytes_per_s, "B/s"),
                       units_format_decimal(bytes, rank->bytes, "B"),
-                      units_format_decimal(seconds, rank->predicted_seconds, "s"));
+                      units_format_decimal(seconds, rank->roof_seconds, "s"));
     }
-    (void)fprintf(out, "(its work: predicted from the read roof and the kernels' rates)\n");
 }
 
 void parallel_print(FILE *out, const struct parallel_report *report)
@@ -36,11 +35,13 @@ void parallel_print(FILE *out, const struct parallel_report *report)
     (void)fprintf(out, "%s, %s, decode, batch %llu, context %llu, over %zu ranks\n", r->model,
                   r->dtype, (unsigned long long)r->batch, (unsigned long long)r->context,
                   r->index->row_count);
-    (void)fprintf(out, "step %s, %.1f tokens/s; predicted %s (%+.1f %%)\n",
-                  units_format_decimal(seconds, r->seconds.value, "s"),
-                  (double)r->batch / r->seconds.value,
-                  units_format_decimal(predicted, r->predicted_seconds, "s"),
-                  100 * (r->predicted_seconds / r->seconds.value - 1));
+    char roofs[UNITS_TEXT];
+    (void)fprintf(
+        out, "step %s, %.1f tokens/s; predicted from its parts %s (%+.1f %%), at the roofs %s\n",
+        units_format_decimal(seconds, r->seconds.value, "s"), (double)r->batch / r->seconds.value,
+        units_format_decimal(predicted, r->predicted_seconds, "s"),
+        100 * (r->predicted_seconds / r->seconds.value - 1),
+        units_format_decimal(roofs, r->roof_seconds, "s"));
     print_part(out, "work of a rank (mean)", r->shares.work_seconds, r->shares.seconds);
     print_part(out, "waiting for the slowest rank", r->shares.imbalance_seconds, r->shares.seconds);
     print_part(out, "network", r->shares.network_seconds, r->shares.seconds);

@@ -1,7 +1,6 @@
 #include "fleet/shard_step.h"
 
 #include "profiler/clock.h"
-#include "profiler/rotation.h"
 #include "profiler/run_candidate.h"
 
 #include <math.h>
@@ -13,21 +12,21 @@ enum { CHECKED_OUTPUTS = 64, TWIN_SAMPLES = 5, THREADS_MAX = 4096 };
 static struct status check_and_time(struct shard_op *op, struct run_measure *measure,
                                     uint64_t rotation_bytes)
 {
-    struct rotation rotation;
+    enum { STRETCH = 16 << 20 };
     double samples[TWIN_SAMPLES];
-    TRY(rotation_create(&rotation, measure->session->team, &measure->session->arena, op->work,
+    TRY(rotation_create(&op->rotation, measure->session->team, &measure->session->arena, op->work,
                         rotation_bytes));
-    double error = rotation_check(&rotation, CHECKED_OUTPUTS);
+    double error = rotation_check(&op->rotation, CHECKED_OUTPUTS);
     if (!(error <= work_tolerance(op->work))) {
         return status_error(STATUS_MISMATCH,
                             "%s: the kernel's result differs from its reference "
                             "by %.3g, accepted %.3g",
                             model_operator_name(op->job->op), error, work_tolerance(op->work));
     }
-    rotation_calibrate(&rotation, 0, 1e-3);
+    rotation_calibrate(&op->rotation, STRETCH, 2e-3);
     for (int i = 0; i < TWIN_SAMPLES; i++) {
         struct team_sample timing;
-        samples[i] = rotation_sample(&timing, &rotation, LINEAR_COMPUTE_ONLY);
+        samples[i] = rotation_sample(&timing, &op->rotation, LINEAR_COMPUTE_ONLY);
     }
     const struct reading twin =
         reading_of_samples(samples, TWIN_SAMPLES, BETTER_LOWER, ORIGIN_TIMED);
@@ -185,8 +184,21 @@ void shard_step_run(struct shard_step *step)
     watchdog_feed(step->watchdog, "a decode step");
 }
 
-double shard_step_predict(double *memory, double *compute, const struct shard_step *step,
-                          double bytes_per_s)
+double shard_step_time_parts(struct shard_step *step)
+{
+    double seconds = 0;
+    world_barrier(step->world);
+    for (size_t i = 0; i < step->op_count; i++) {
+        struct team_sample timing;
+        seconds += step->ops[i].job->layers *
+                   rotation_sample(&timing, &step->ops[i].rotation, LINEAR_FULL);
+    }
+    watchdog_feed(step->watchdog, "timing operators");
+    return seconds;
+}
+
+double shard_step_roof_seconds(double *memory, double *compute, const struct shard_step *step,
+                               double bytes_per_s)
 {
     double seconds = 0;
     *memory = 0;

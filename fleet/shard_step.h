@@ -7,6 +7,7 @@
 
 #include "fleet/watchdog.h"
 #include "fleet/world.h"
+#include "profiler/rotation.h"
 #include "profiler/run_point.h"
 #include "profiler/session.h"
 
@@ -16,6 +17,7 @@ enum { SHARD_OPS_MAX = 64 };
 struct shard_op {
     const struct run_job *job;
     struct work *work;
+    struct rotation rotation;    /**< through the arena, for timing it alone */
     double compute_only_seconds; /**< of one call, weights in cache */
 };
 
@@ -44,11 +46,15 @@ void shard_step_close(struct shard_step *step);
 /** Runs one step with all ranks into step->times. Called by all ranks. */
 void shard_step_run(struct shard_step *step);
 
+/** Times each operator alone once: the seconds that a step's work takes if they add up. All ranks
+ *  do so at once. */
+double shard_step_time_parts(struct shard_step *step);
+
 /** Seconds that this rank's work needs by the roofs: the sum over operators of the larger of
  *  bytes / bytes_per_s and the time with weights in cache; *memory and *compute are the sums of
  *  each alone. */
-double shard_step_predict(double *memory, double *compute, const struct shard_step *step,
-                          double bytes_per_s);
+double shard_step_roof_seconds(double *memory, double *compute, const struct shard_step *step,
+                               double bytes_per_s);
 
 /** Bytes of this rank's weights and cache. */
 double shard_step_bytes(const struct shard_step *step);

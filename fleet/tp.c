@@ -15,6 +15,7 @@ struct rounds {
     size_t count;
     double step[READING_SAMPLES_MAX];
     double reduce[READING_SAMPLES_MAX];
+    double predicted[READING_SAMPLES_MAX];
     double read[READING_SAMPLES_MAX]; // this rank's
     struct parallel_shares shares[READING_SAMPLES_MAX];
 };
@@ -76,6 +77,9 @@ static void measure_round(struct rounds *rounds, struct shard_step *step,
     rounds->read[i] = read.per_s;
     network_all_reduce(&reduce, network, step->hidden_count * sizeof(float));
     rounds->reduce[i] = reduce.value;
+    // From its parts: the slowest rank's operators, each timed alone, and the all-reduces.
+    rounds->predicted[i] = world_max(step->world, shard_step_time_parts(step)) +
+                           (double)parallel_reduces(step->layers) * reduce.value;
 }
 
 static struct status measure_rounds(struct rounds *rounds, struct shard_step *step,
@@ -120,6 +124,7 @@ static void take_medians(struct parallel_report *out, const struct rounds *round
     out->seconds = reading_of_samples(rounds->step, rounds->count, BETTER_LOWER, ORIGIN_TIMED);
     out->reduce_seconds =
         reading_of_samples(rounds->reduce, rounds->count, BETTER_LOWER, ORIGIN_TIMED);
+    out->predicted_seconds = stats_median(rounds->predicted, rounds->count);
     out->shares.work_seconds = stats_median(work, rounds->count);
     out->shares.imbalance_seconds = stats_median(imbalance, rounds->count);
     out->shares.network_seconds = stats_median(network, rounds->count);
@@ -127,26 +132,22 @@ static void take_medians(struct parallel_report *out, const struct rounds *round
         out->shares.work_seconds + out->shares.imbalance_seconds + out->shares.network_seconds;
 }
 
-// The slowest rank's work, and the all-reduces as they are alone.
-static void predict(struct parallel_report *out, const struct rounds *rounds,
-                    const struct shard_step *step)
+static void compare_with_roofs(struct parallel_report *out, const struct rounds *rounds,
+                               const struct shard_step *step)
 {
     struct parallel_rank mine = {.threads = step->session->threads,
                                  .bytes = shard_step_bytes(step)};
     mine.read_bytes_per_s = stats_median(rounds->read, rounds->count);
-    mine.predicted_seconds = shard_step_predict(&mine.memory_seconds, &mine.compute_seconds, step,
+    mine.roof_seconds = shard_step_roof_seconds(&mine.memory_seconds, &mine.compute_seconds, step,
                                                 mine.read_bytes_per_s);
     world_gather(step->world, out->ranks, &mine, sizeof mine);
     const struct parallel_rank *slowest = out->ranks;
     for (size_t i = 1; i < world_size(step->world); i++) {
-        bool slower = out->ranks[i].predicted_seconds > slowest->predicted_seconds;
+        bool slower = out->ranks[i].roof_seconds > slowest->roof_seconds;
         slowest = slower ? &out->ranks[i] : slowest;
     }
-    out->memory_seconds = slowest->memory_seconds;
-    out->compute_seconds = slowest->compute_seconds;
-    out->predicted_seconds =
-        slowest->predicted_seconds + (double)out->reduces * out->reduce_seconds.value;
-    out->bound = parallel_verdict(&out->shares, out->memory_seconds, out->compute_seconds);
+    out->roof_seconds = slowest->roof_seconds + (double)out->reduces * out->reduce_seconds.value;
+    out->bound = parallel_verdict(&out->shares, slowest->memory_seconds, slowest->compute_seconds);
 }
 
 static void describe(struct parallel_report *out, const struct tp_options *options,
@@ -178,7 +179,7 @@ static struct status measure_step(struct parallel_report *out, struct shard_step
     }
     if (status.code == STATUS_OK) {
         take_medians(out, rounds);
-        predict(out, rounds, step);
+        compare_with_roofs(out, rounds, step);
         out->complete = true;
     }
     free(rounds);
