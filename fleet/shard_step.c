@@ -110,6 +110,11 @@ static const struct shard_op *op_of_layer(const struct shard_step *step, enum mo
     return NULL;
 }
 
+// A layer's operators between all-reduces; MODEL_OPERATORS ends a list.
+static const enum model_operator halves[2][3] = {
+    {MODEL_OP_QKV, MODEL_OP_ATTENTION, MODEL_OP_ATTN_OUT},
+    {MODEL_OP_GATE_UP, MODEL_OP_DOWN, MODEL_OPERATORS}};
+
 // What one thread knows while it walks through the step; the cursors of all are equal.
 struct walk {
     struct shard_step *step;
@@ -154,9 +159,6 @@ static void reduce(struct walk *w, float *buffer, size_t count)
 
 static void step_body(void *context, unsigned thread, unsigned threads)
 {
-    static const enum model_operator halves[2][3] = {
-        {MODEL_OP_QKV, MODEL_OP_ATTENTION, MODEL_OP_ATTN_OUT},
-        {MODEL_OP_GATE_UP, MODEL_OP_DOWN, MODEL_OPERATORS}};
     struct shard_step *step = context;
     struct walk walk = {.step = step,
                         .thread = thread,
@@ -184,17 +186,51 @@ void shard_step_run(struct shard_step *step)
     watchdog_feed(step->watchdog, "a decode step");
 }
 
-double shard_step_time_parts(struct shard_step *step)
+void shard_step_time_parts(double *out, struct shard_step *step)
 {
-    double seconds = 0;
-    world_barrier(step->world);
     for (size_t i = 0; i < step->op_count; i++) {
-        struct team_sample timing;
-        seconds += step->ops[i].job->layers *
-                   rotation_sample(&timing, &step->ops[i].rotation, LINEAR_FULL);
+        struct rotation *rotation = &step->ops[i].rotation;
+        rotation->per_sample = 1;
+        for (size_t j = 0; j < SHARD_SAMPLES; j++) {
+            struct team_sample timing;
+            world_barrier(step->world);
+            out[i * SHARD_SAMPLES + j] = rotation_sample(&timing, rotation, LINEAR_FULL);
+        }
     }
     watchdog_feed(step->watchdog, "timing operators");
-    return seconds;
+}
+
+// Seconds of one sample of an operator in one rank; 0 if the layer has none.
+static double part_of(const struct shard_step *step, const double *parts, enum model_operator kind,
+                      uint64_t layer)
+{
+    const struct shard_op *op = op_of_layer(step, kind, layer);
+    return op == NULL ? 0 : parts[(size_t)(op - step->ops) * SHARD_SAMPLES + layer % SHARD_SAMPLES];
+}
+
+double shard_step_join_parts(const struct shard_step *step, const double *parts, size_t ranks)
+{
+    double seconds = 0;
+    for (uint64_t layer = 0; layer < step->layers; layer++) {
+        for (int half = 0; half < 2; half++) {
+            double slowest = 0;
+            for (size_t r = 0; r < ranks; r++) {
+                double sum = 0;
+                for (int i = 0; i < 3 && halves[half][i] != MODEL_OPERATORS; i++) {
+                    sum += part_of(step, parts + r * step->op_count * SHARD_SAMPLES,
+                                   halves[half][i], layer);
+                }
+                slowest = fmax(slowest, sum);
+            }
+            seconds += slowest;
+        }
+    }
+    double head = 0;
+    for (size_t r = 0; r < ranks; r++) {
+        head =
+            fmax(head, part_of(step, parts + r * step->op_count * SHARD_SAMPLES, MODEL_OP_HEAD, 0));
+    }
+    return seconds + head;
 }
 
 double shard_step_roof_seconds(double *memory, double *compute, const struct shard_step *step,

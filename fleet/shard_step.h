@@ -46,9 +46,15 @@ void shard_step_close(struct shard_step *step);
 /** Runs one step with all ranks into step->times. Called by all ranks. */
 void shard_step_run(struct shard_step *step);
 
-/** Times each operator alone once: the seconds that a step's work takes if they add up. All ranks
- *  do so at once. */
-double shard_step_time_parts(struct shard_step *step);
+enum { SHARD_SAMPLES = 4 };
+
+/** Times each operator alone, all ranks at once, from a common start as in the step:
+ *  out[op_count][SHARD_SAMPLES] seconds of one call. */
+void shard_step_time_parts(double *out, struct shard_step *step);
+
+/** Seconds of a step's work put together from everyone's parts, parts[ranks][op_count]
+ *  [SHARD_SAMPLES]: each half of a layer, and the head, takes as long as in its slowest rank. */
+double shard_step_join_parts(const struct shard_step *step, const double *parts, size_t ranks);
 
 /** Seconds that this rank's work needs by the roofs: the sum over operators of the larger of
  *  bytes / bytes_per_s and the time with weights in cache; *memory and *compute are the sums of

@@ -61,6 +61,15 @@ static struct status open_session(struct session *session, const struct tp_optio
     return session_start(session, bytes);
 }
 
+// From its parts: operators timed alone, as long as in the slowest rank, and the all-reduces.
+static double predict_work(struct shard_step *step, double *gathered)
+{
+    double parts[SHARD_OPS_MAX * SHARD_SAMPLES];
+    shard_step_time_parts(parts, step);
+    world_gather(step->world, gathered, parts, step->op_count * SHARD_SAMPLES * sizeof *gathered);
+    return shard_step_join_parts(step, gathered, world_size(step->world));
+}
+
 static void measure_round(struct rounds *rounds, struct shard_step *step,
                           const struct network_options *network, double *gathered)
 {
@@ -77,15 +86,15 @@ static void measure_round(struct rounds *rounds, struct shard_step *step,
     rounds->read[i] = read.per_s;
     network_all_reduce(&reduce, network, step->hidden_count * sizeof(float));
     rounds->reduce[i] = reduce.value;
-    // From its parts: the slowest rank's operators, each timed alone, and the all-reduces.
-    rounds->predicted[i] = world_max(step->world, shard_step_time_parts(step)) +
-                           (double)parallel_reduces(step->layers) * reduce.value;
+    rounds->predicted[i] =
+        predict_work(step, gathered) + (double)parallel_reduces(step->layers) * reduce.value;
 }
 
 static struct status measure_rounds(struct rounds *rounds, struct shard_step *step,
                                     const struct tp_options *options)
 {
-    size_t values = 2 * step->segments * world_size(options->world);
+    size_t values =
+        (2 * step->segments + SHARD_OPS_MAX * SHARD_SAMPLES) * world_size(options->world);
     double *gathered = calloc(values, sizeof *gathered);
     float *buffer = calloc(step->hidden_count, sizeof *buffer);
     const struct network_options network = {.world = options->world,
