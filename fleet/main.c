@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define X(name) extern const struct command command_##name;
 #include "command_registry.inc"
@@ -57,5 +58,11 @@ int main(int argc, char **argv)
                                     .signal = &signal_seen,
                                     .inherited = &before,
                                     .silent = !is_first_rank()};
-    return program_run(&program, argc, argv);
+    int code = program_run(&program, argc, argv);
+    if (program.silent && code > 0 && code < 128) {
+        // Launchers end the job at the first failure: rank 0 must have said why by then.
+        const struct timespec pause = {.tv_sec = 1};
+        (void)nanosleep(&pause, NULL);
+    }
+    return code;
 }

@@ -56,7 +56,7 @@ static bool write_all(int fd, const void *data, size_t bytes)
     return true;
 }
 
-static struct status run_on(const struct worker_task *task)
+struct status worker_bind(const unsigned *cpus, size_t count)
 {
     cpu_set_t *set = CPU_ALLOC(MACHINE_CPUS_MAX);
     size_t bytes = CPU_ALLOC_SIZE(MACHINE_CPUS_MAX);
@@ -64,8 +64,8 @@ static struct status run_on(const struct worker_task *task)
         return status_error(STATUS_SYSTEM, "no memory for a set of cpus");
     }
     CPU_ZERO_S(bytes, set);
-    for (size_t i = 0; i < task->cpu_count; i++) {
-        CPU_SET_S(task->cpus[i], bytes, set);
+    for (size_t i = 0; i < count; i++) {
+        CPU_SET_S(cpus[i], bytes, set);
     }
     int failed = sched_setaffinity(0, bytes, set);
     int error = errno;
@@ -100,7 +100,7 @@ _Noreturn static void work(int tasks, int answers, const struct worker_options *
     if (task == NULL || !read_all(tasks, task, sizeof *task)) {
         _exit(EXIT_FAILURE); // the rank ended before it had something to do
     }
-    struct worker_answer answer = {.status = run_on(task)};
+    struct worker_answer answer = {.status = worker_bind(task->cpus, task->cpu_count)};
     bool heard = answer.status.code == STATUS_OK || write_all(answers, &answer, sizeof answer);
     for (unsigned r = 0; r < task->repeat && heard && answer.status.code == STATUS_OK; r++) {
         char file[PATH_MAX];

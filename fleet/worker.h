@@ -43,6 +43,10 @@ struct worker_options {
 /** File of a repeat: "STEM.json", or "STEM.r2.json" where there are several. Returns out. */
 char *worker_file(char out[PATH_MAX], const char *stem, unsigned repeat, unsigned repeats);
 
+/** Lets the calling thread, and what it starts, run on these cpus only. Errors: UNAVAILABLE,
+ *  SYSTEM. */
+CHECKED struct status worker_bind(const unsigned *cpus, size_t count);
+
 /** Starts the child, which waits for its task. Errors: SYSTEM. */
 CHECKED struct status worker_start(struct worker *out, const struct worker_options *options);
 
