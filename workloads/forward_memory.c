@@ -58,7 +58,7 @@ void forward_look_up(const struct forward *f, const struct forward_table *table,
     size_t first = groups * thread / f->params.threads;
     const unsigned char *at = memory[thread] + table->offset + (group - first) * table->group_bytes;
     for (uint64_t k = 0; k < table->k; k++) {
-        out[k] = line_get(table->format, at, row % LINE_ROWS, k);
+        out[k] = (float)line_get(table->format, at, row % LINE_ROWS, k);
     }
 }
 

@@ -1,4 +1,4 @@
-#include "fleet/cause.h"
+#include "profiler/fleet/cause.h"
 #include "tests/test.h"
 
 // loss of DRAM, L3, L1 and L2, compute, clock, latency, links.

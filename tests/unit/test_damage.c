@@ -125,7 +125,7 @@ static void gguf_seeds(void **state)
 static void config_seeds(void **state)
 {
     (void)state;
-    damage(TESTS_DIR "/fuzz/corpus/config/*", read_config, 8);
+    damage(TESTS_DIR "/fuzz/corpus/config/*", read_config, 4);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "fleet/units.h"
+#include "profiler/fleet/units.h"
 #include "tests/test.h"
 
 // Two sockets of two cores of two threads; cpu = socket + 2 core + 4 sibling, as kernels number.
