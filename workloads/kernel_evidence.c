@@ -24,7 +24,7 @@ static const struct kernel_evidence rows[] = {
     {"linear", "portable/c/i32", BLOCKS, KERNEL_ON_SILICON, ZEN4},
     {"attention", "avx512/vfmadd231ps/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
     {"attention", "avx2/vfmadd231ps/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
-    {"attention", "neon/fmla/f32", FLOATS, KERNEL_NEVER_EXECUTED, "-"},
+    {"attention", "neon/fmla/f32", FLOATS, KERNEL_UNDER_EMULATION, QEMU},
     {"attention", "portable/c/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
     {"streams", "avx512", STREAMS, KERNEL_ON_SILICON, ZEN4},
     {"streams", "avx2", STREAMS, KERNEL_ON_SILICON, ZEN4},

@@ -58,40 +58,50 @@
 #define BLOCKS_LEAN 0
 #endif
 
-/** Their row in the ISA's table; plain: the variant where no prefetching is asked for. */
-#define BLOCKS_ROW_OF(name, format_, needs_, isa, class_text, plain)                            \
-    {                                                                                           \
-        .format = (format_), .class_ = LINEAR_DOT, .needs = (needs_), .isa_name = (isa),        \
-        .class_name = (class_text), .tile = SIMD_TILE, .tall = 1,                               \
-        .tiles = {{{BLOCKS_LIST(name, plain)}}, {{BLOCKS_TABLE(name, 1)}}}, .touch = {touch_1}, \
-        .quantise = blocks_quantise,                                                            \
+/** Types that stand in where rows are no whole super-blocks: tiles of up to four columns. */
+enum { BLOCKS_NARROW = 4 };
+#define BLOCKS_TILES_NARROW(name, format) BLOCKS_1_TO_4(name, format, 1)
+
+/** Their row in the ISA's table; columns: of the widest; then its tiles. */
+#define BLOCKS_ROW_OF(name, format_, needs_, isa, class_text, columns, ...)              \
+    {                                                                                    \
+        .format = (format_), .class_ = LINEAR_DOT, .needs = (needs_), .isa_name = (isa), \
+        .class_name = (class_text), .tile = (columns), .tall = 1, .tiles = __VA_ARGS__,  \
+        .touch = {touch_1}, .quantise = blocks_quantise,                                 \
     }
-#define BLOCKS_ROW(name, format, needs, isa, text) BLOCKS_ROW_OF(name, format, needs, isa, text, 1)
+#define BLOCKS_ROW_TABLE(name, format, needs, isa, text, plain) \
+    BLOCKS_ROW_OF(name, format, needs, isa, text, SIMD_TILE,    \
+                  {{{BLOCKS_LIST(name, plain)}}, {{BLOCKS_TABLE(name, 1)}}})
+#define BLOCKS_ROW_NARROW(name, format, needs, isa, text)        \
+    BLOCKS_ROW_OF(name, format, needs, isa, text, BLOCKS_NARROW, \
+                  {{{TABLE_1_TO_4(name, 1)}}, {{TABLE_1_TO_4(name, 1)}}})
+#define BLOCKS_ROW(name, format, needs, isa, text) \
+    BLOCKS_ROW_TABLE(name, format, needs, isa, text, 1)
 #define BLOCKS_ROW_LEAN(name, format, needs, isa, text) \
-    BLOCKS_ROW_OF(name, format, needs, isa, text, BLOCKS_LEAN)
+    BLOCKS_ROW_TABLE(name, format, needs, isa, text, BLOCKS_LEAN)
 
 /** All block formats on one ISA. */
-#define BLOCKS_EVERY_TILE              \
-    BLOCKS_TILES_LEAN(q8_0, LINE_Q8_0) \
-    BLOCKS_TILES_LEAN(q4_0, LINE_Q4_0) \
-    BLOCKS_TILES(q4_1, LINE_Q4_1)      \
-    BLOCKS_TILES(q5_0, LINE_Q5_0)      \
-    BLOCKS_TILES(q5_1, LINE_Q5_1)      \
-    BLOCKS_TILES(q4_k, LINE_Q4_K)      \
-    BLOCKS_TILES(q5_k, LINE_Q5_K)      \
-    BLOCKS_TILES(q6_k, LINE_Q6_K)      \
-    BLOCKS_TILES(int8, LINE_INT8)      \
-    BLOCKS_TILES(int4, LINE_INT4_G128) \
+#define BLOCKS_EVERY_TILE                \
+    BLOCKS_TILES_LEAN(q8_0, LINE_Q8_0)   \
+    BLOCKS_TILES_LEAN(q4_0, LINE_Q4_0)   \
+    BLOCKS_TILES_NARROW(q4_1, LINE_Q4_1) \
+    BLOCKS_TILES_NARROW(q5_0, LINE_Q5_0) \
+    BLOCKS_TILES_NARROW(q5_1, LINE_Q5_1) \
+    BLOCKS_TILES(q4_k, LINE_Q4_K)        \
+    BLOCKS_TILES(q5_k, LINE_Q5_K)        \
+    BLOCKS_TILES(q6_k, LINE_Q6_K)        \
+    BLOCKS_TILES(int8, LINE_INT8)        \
+    BLOCKS_TILES(int4, LINE_INT4_G128)   \
     BLOCKS_TILES(mxfp4, LINE_MXFP4)
-#define BLOCKS_EVERY_ROW(needs, isa, text)                  \
-    BLOCKS_ROW_LEAN(q8_0, LINE_Q8_0, needs, isa, text),     \
-        BLOCKS_ROW_LEAN(q4_0, LINE_Q4_0, needs, isa, text), \
-        BLOCKS_ROW(q4_1, LINE_Q4_1, needs, isa, text),      \
-        BLOCKS_ROW(q5_0, LINE_Q5_0, needs, isa, text),      \
-        BLOCKS_ROW(q5_1, LINE_Q5_1, needs, isa, text),      \
-        BLOCKS_ROW(q4_k, LINE_Q4_K, needs, isa, text),      \
-        BLOCKS_ROW(q5_k, LINE_Q5_K, needs, isa, text),      \
-        BLOCKS_ROW(q6_k, LINE_Q6_K, needs, isa, text),      \
-        BLOCKS_ROW(int8, LINE_INT8, needs, isa, text),      \
-        BLOCKS_ROW(int4, LINE_INT4_G128, needs, isa, text), \
+#define BLOCKS_EVERY_ROW(needs, isa, text)                    \
+    BLOCKS_ROW_LEAN(q8_0, LINE_Q8_0, needs, isa, text),       \
+        BLOCKS_ROW_LEAN(q4_0, LINE_Q4_0, needs, isa, text),   \
+        BLOCKS_ROW_NARROW(q4_1, LINE_Q4_1, needs, isa, text), \
+        BLOCKS_ROW_NARROW(q5_0, LINE_Q5_0, needs, isa, text), \
+        BLOCKS_ROW_NARROW(q5_1, LINE_Q5_1, needs, isa, text), \
+        BLOCKS_ROW(q4_k, LINE_Q4_K, needs, isa, text),        \
+        BLOCKS_ROW(q5_k, LINE_Q5_K, needs, isa, text),        \
+        BLOCKS_ROW(q6_k, LINE_Q6_K, needs, isa, text),        \
+        BLOCKS_ROW(int8, LINE_INT8, needs, isa, text),        \
+        BLOCKS_ROW(int4, LINE_INT4_G128, needs, isa, text),   \
         BLOCKS_ROW(mxfp4, LINE_MXFP4, needs, isa, text)

@@ -16,7 +16,7 @@ build() {
         -c "$file" -o "$work/$(basename "$file" .c).o" || exit 1
 }
 workloads=$SOURCE/workloads
-build "$workloads/linear_neondot.c" -O2 -march=armv8.2-a+dotprod
+build "$workloads/linear_neondot.c" -O1 -march=armv8.2-a+dotprod
 build "$workloads/linear_neon.c" -O1
 build "$workloads/linear_portable.c" -O1
 for file in "$workloads/linear.c" "$workloads/linear_pack.c" "$workloads/linear_check.c" \
@@ -38,5 +38,6 @@ expect() {
         grep -qx "$line ok" "$work/out" || { echo "FAIL: '$line' did not run on $cpu"; exit 1; }
     done
 }
-expect cortex-a72 "f32 neon/fmla/f32" "q8_0 portable/c/i32" "q4_0 portable/c/i32"
-expect neoverse-n1 "bf16 neon/fmla/f32" "q8_0 neon_dotprod/sdot/i32" "q4_0 neon_dotprod/sdot/i32"
+expect cortex-a72 "f32 neon/fmla/f32" "q8_0 portable/c/i32" "q4_k portable/c/i32"
+expect neoverse-n1 "bf16 neon/fmla/f32" "q8_0 neon_dotprod/sdot/i32" "q4_0 neon_dotprod/sdot/i32" \
+    "q4_k neon_dotprod/sdot/i32" "q6_k neon_dotprod/sdot/i32" "mxfp4 neon_dotprod/sdot/i32"
