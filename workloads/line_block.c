@@ -107,6 +107,7 @@ static double row_scale(const unsigned char *group, unsigned row)
 struct line_terms line_block_terms(enum line_format format, const unsigned char *group,
                                    unsigned row, uint64_t k)
 {
+    assert(line_is_blocks(format));
     const struct line_layout *layout = line_layout(format);
     const unsigned char *unit =
         group + (layout->head_lines + k / layout->unit_ks * layout->unit_lines) * LINE_BYTES;
@@ -140,6 +141,5 @@ struct line_terms line_block_terms(enum line_format format, const unsigned char 
     case LINE_FORMATS:
         break;
     }
-    assert(!"a plain format");
     return (struct line_terms){NAN, NAN};
 }
