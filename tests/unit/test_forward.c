@@ -178,10 +178,10 @@ static double cached(const struct fixture *f, const struct attention *a, size_t 
     enum line_format format = a->params.format;
     if (value) {
         at += a->k_bytes + d / LINE_ROWS * line_count(format, ATTENTION_PAGE) * LINE_BYTES;
-        return (double)line_get(format, at, d % LINE_ROWS, in_page);
+        return line_get(format, at, d % LINE_ROWS, in_page);
     }
     at += in_page / LINE_ROWS * line_count(format, a->params.k_dim) * LINE_BYTES;
-    return (double)line_get(format, at, in_page % LINE_ROWS, d);
+    return line_get(format, at, in_page % LINE_ROWS, d);
 }
 
 /** Keys and values that the tokens of one unit see: cached ones, then the new ones. */
