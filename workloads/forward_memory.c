@@ -68,19 +68,30 @@ static float amplitude_of(uint64_t k)
     return (float)sqrt(3.0 / (double)k);
 }
 
+// Group by group in formats with scales before each group.
+static void fill_groups(enum line_format format, unsigned char *at, size_t size, size_t group_bytes,
+                        float amplitude, uint64_t seed)
+{
+    size_t step = line_layout(format)->head_lines > 0 ? group_bytes : size;
+    for (size_t done = 0; done < size; done += step) {
+        line_fill_weights(format, at + done, step, amplitude, seed + done);
+    }
+}
+
 static void fill_linear(const struct forward_linear *linear, unsigned thread, unsigned char *layer,
                         uint64_t seed)
 {
-    line_fill_weights(linear->chunk->params.format, layer + linear->offset,
-                      linear_thread_bytes(linear->chunk, thread), amplitude_of(linear->k), seed);
+    enum line_format format = linear->chunk->params.format;
+    fill_groups(format, layer + linear->offset, linear_thread_bytes(linear->chunk, thread),
+                line_count(format, linear->k) * LINE_BYTES, amplitude_of(linear->k), seed);
 }
 
 static void fill_table(const struct forward_table *table, unsigned threads, unsigned char *memory,
                        uint64_t seed)
 {
     if (table->n > 0) {
-        line_fill_weights(table->format, memory + table->offset, table_thread_bytes(table, threads),
-                          amplitude_of(3), seed);
+        fill_groups(table->format, memory + table->offset, table_thread_bytes(table, threads),
+                    table->group_bytes, amplitude_of(3), seed);
     }
 }
 

@@ -13,8 +13,9 @@ void line_put_row(enum line_format format, unsigned char *group, unsigned row, c
 void line_put_rows(enum line_format format, unsigned char *group, uint64_t k, const float *values,
                    unsigned rows);
 
-/** Fills whole units of weights with reproducible values spread evenly over +-amplitude; block
- *  formats: integers likewise, scales within a quarter of the one that reaches the amplitude. */
+/** Fills whole units of weights (one group in formats with head lines) with reproducible values
+ * spread evenly over +-amplitude; block formats: integers likewise, scales within a third of the
+ * one that reaches the amplitude. */
 void line_fill_weights(enum line_format format, unsigned char *units, size_t size, float amplitude,
                        uint64_t seed);
 

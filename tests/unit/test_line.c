@@ -1,6 +1,7 @@
 #include "roofline/dtype.h"
 #include "tests/test.h"
 #include "workloads/line.h"
+#include "workloads/line_rows.h"
 
 // Exact values from the IEEE 754 formats.
 static void rounding(void **state)
@@ -282,6 +283,32 @@ static void groups_have_scales_or_minimums(void **state)
     }
 }
 
+static void weights_are_spread_around_zero(void **state)
+{
+    (void)state;
+    static _Alignas(64) unsigned char group[512 * 64];
+    for (int i = LINE_F32; i < LINE_FORMATS; i++) {
+        enum line_format format = (enum line_format)i;
+        size_t bytes = line_count(format, 512) * LINE_BYTES;
+        assert_true(bytes <= sizeof group);
+        line_fill_weights(format, group, bytes, 0.25F, 9);
+        double sum = 0;
+        double squares = 0;
+        for (unsigned row = 0; row < 16; row++) {
+            for (unsigned k = 0; k < 512; k++) {
+                double value = line_get(format, group, row, k);
+                assert_true(fabs(value) <= 0.25 * 2);
+                sum += value;
+                squares += value * value;
+            }
+        }
+        double deviation = sqrt(squares / 8192); // 0.25 / sqrt(3) if even
+        if (!(deviation > 0.1 && deviation < 0.25) || !(fabs(sum / 8192) < 0.02)) {
+            fail_msg("%s: deviation %g, mean %g", line_layout(format)->name, deviation, sum / 8192);
+        }
+    }
+}
+
 static void formats_take_the_bytes_of_their_types(void **state)
 {
     (void)state;
@@ -305,6 +332,7 @@ int main(void)
         cmocka_unit_test(mxfp4_has_powers_of_two_and_e2m1),
         cmocka_unit_test(rows_of_int8_share_a_scale),
         cmocka_unit_test(groups_have_scales_or_minimums),
+        cmocka_unit_test(weights_are_spread_around_zero),
         cmocka_unit_test(formats_take_the_bytes_of_their_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
