@@ -72,11 +72,19 @@ static void read_memory(struct machine *out, const char *root, const char *memin
     out->memory_available_bytes = available > 0 ? available : out->base_page_bytes;
 }
 
-// Without /sys hwloc knows no node's size: the only one has all memory. Unknown stays out.
+// The only node has all memory. Without /sys hwloc knows no size of it, and in a VM that was given
+// memory after its start the node's own file keeps the size it had then: /proc/meminfo counts all.
+// Unknown stays out.
 static void complete_node(struct machine *out, const char *meminfo)
 {
-    if (out->node_count == 1 && out->nodes[0].bytes == 0 &&
-        !meminfo_bytes(&out->nodes[0].bytes, meminfo, "MemTotal")) {
+    uint64_t bytes = 0;
+    if (out->node_count != 1) {
+        return;
+    }
+    if (meminfo_bytes(&bytes, meminfo, "MemTotal") && bytes > out->nodes[0].bytes) {
+        out->nodes[0].bytes = bytes;
+    }
+    if (out->nodes[0].bytes == 0) {
         out->node_count = 0;
     }
 }

@@ -64,6 +64,43 @@ static int first_refused(const struct argp *argp, int argc, char **argv, void *i
     return parse.next > 1 && parse.next <= argc ? parse.next - 1 : argc - 1;
 }
 
+// The option that a word names: by its letter, its name, or what begins only that name.
+static const struct argp_option *named_option(bool *several, const struct argp *argp,
+                                              const char *word)
+{
+    const struct argp_option *found = NULL;
+    bool is_long = word[1] == '-';
+    size_t length = is_long ? strcspn(word + 2, "=") : 1;
+    for (const struct argp_option *o = argp->options; o != NULL && (o->name != NULL || o->key != 0);
+         o++) {
+        bool letter = !is_long && o->key == word[1];
+        bool name = is_long && o->name != NULL && strncmp(o->name, word + 2, length) == 0;
+        if (letter || (name && o->name[length] == '\0')) {
+            *several = false;
+            return o;
+        }
+        *several = *several || (name && found != NULL);
+        found = name ? o : found;
+    }
+    return found;
+}
+
+static const char *why_refused(const struct argp *argp, const char *word)
+{
+    if (word[0] != '-' || word[1] == '\0') {
+        return "is one argument too many";
+    }
+    bool several = false;
+    const struct argp_option *option = named_option(&several, argp, word);
+    if (option == NULL) {
+        return "is not an option of this command";
+    }
+    if (several) {
+        return "begins several options";
+    }
+    return option->arg != NULL ? "lacks its value" : "takes no value";
+}
+
 struct status command_parse(bool *done, const struct command_context *context,
                             const struct argp *argp, int argc, char **argv, void *input)
 {
@@ -84,10 +121,8 @@ struct status command_parse(bool *done, const struct command_context *context,
         return common->status;
     }
     if (refused < argc) {
-        return status_error(STATUS_INVALID,
-                            "'%s' of '%s' is unknown, incomplete or out of place; "
-                            "'%s --help' lists what is accepted",
-                            argv[refused], name, name);
+        return status_error(STATUS_INVALID, "'%s' of '%s' %s; '%s --help' lists what is accepted",
+                            argv[refused], name, why_refused(argp, argv[refused]), name);
     }
     return status_ok();
 }

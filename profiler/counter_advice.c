@@ -78,8 +78,7 @@ static const char *missing_advice(const struct counter_surroundings *s, enum met
                "visible";
     }
     if (s->virtual && scope == SCOPE_SYSTEM) {
-        return "virtual machines do not show memory controllers and energy: use a bare-metal host; "
-               "until then the model's bytes stand in";
+        return "virtual machines do not show memory controllers and energy: use a bare-metal host";
     }
     if (s->virtual && !s->core_pmu) {
         return "this virtual machine has no PMU: enable it (libvirt <pmu state='on'/>, QEMU "

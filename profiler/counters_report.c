@@ -34,35 +34,99 @@ static void print_head(FILE *out, const struct counters_report *report)
     (void)fprintf(out, ", CAP_PERFMON %s%s%s\n", here->capable ? "yes" : "no",
                   here->sandboxed ? ", seccomp filter on" : "",
                   here->watchdog ? ", NMI watchdog on" : "");
-    (void)fprintf(out,
-                  "sets      %zu: a point is run once for each; user mode only, %u threads\n\n",
-                  counter_session_passes(report->session), report->threads);
+    if (counter_session_passes(report->session) > 0) {
+        (void)fprintf(out,
+                      "sets      %zu of events that fit together: a point is run again for each; "
+                      "user mode only, %u threads\n",
+                      counter_session_passes(report->session), report->threads);
+    }
+    if (here->virtual && here->sysfs && !here->core_pmu) {
+        (void)fprintf(out,
+                      "\nThis virtual machine has no PMU, so that the kernel has nothing to "
+                      "count with (ENOENT). Rights%s\nare not the obstacle.\n",
+                      strstr(m->virtualized, "container") != NULL ? " and the container" : "");
+    }
+    (void)fputs("\n", out);
 }
 
-// last is the advice printed before: the same one is not repeated.
-static void print_metric(FILE *out, const struct counters_report *report, enum metric metric,
-                         char last[static COUNTER_ADVICE])
+static void print_counted(FILE *out, const struct counters_report *report, enum metric metric,
+                          const struct result_counter *counter)
 {
-    struct result_counter counter;
-    counter_session_read(&counter, report->session, metric);
-    if (reading_is_present(&counter.value)) {
-        const char *note = counter_session_note(report->session, metric);
-        (void)fprintf(out, "%-20s yes  %-6s %-4s  %s\n", counter.metric, counter.scope,
-                      counter.source, counter.events);
-        if (counter.running_fraction < 1) {
-            (void)fprintf(out, "%-20s      ran %.0f %% of the time\n", "",
-                          100 * counter.running_fraction);
-        }
-        if (note[0] != '\0') {
-            (void)fprintf(out, "%-20s      %s\n", "", note);
-        }
-        return;
+    const char *note = counter_session_note(report->session, metric);
+    (void)fprintf(out, "%-20s yes  %-6s %-4s  %s\n", counter->metric, counter->scope,
+                  counter->source, counter->events);
+    if (counter->running_fraction < 1) {
+        (void)fprintf(out, "%-20s      ran %.0f %% of the time\n", "",
+                      100 * counter->running_fraction);
     }
-    (void)fprintf(out, "%-20s -    %s: %s\n", counter.metric,
-                  absent_state_name(counter.value.absence.state), counter.value.absence.text);
-    if (counter.value.absence.try_[0] != '\0' && strcmp(counter.value.absence.try_, last) != 0) {
-        (void)fprintf(out, "%-20s      try: %s\n", "", counter.value.absence.try_);
-        (void)snprintf(last, COUNTER_ADVICE, "%s", counter.value.absence.try_);
+    if (note[0] != '\0') {
+        (void)fprintf(out, "%-20s      %s\n", "", note);
+    }
+}
+
+// The reason without the events and paths that stand in brackets behind it.
+static int reason_length(const struct absence *absence)
+{
+    size_t length = strcspn(absence->text, "(");
+    while (length > 0 && absence->text[length - 1] == ' ') {
+        length--;
+    }
+    return (int)length;
+}
+
+static bool same_reason(const struct reading *a, const struct reading *b)
+{
+    return !reading_is_present(a) && !reading_is_present(b) &&
+           a->absence.state == b->absence.state &&
+           reason_length(&a->absence) == reason_length(&b->absence) &&
+           strncmp(a->absence.text, b->absence.text, (size_t)reason_length(&a->absence)) == 0 &&
+           strcmp(a->absence.try_, b->absence.try_) == 0;
+}
+
+// One paragraph for all metrics that are absent for the reason of the first of them.
+static void print_absent(FILE *out, const struct result_counter counters[METRIC_COUNT],
+                         unsigned first)
+{
+    const struct absence *why = &counters[first].value.absence;
+    for (unsigned m = 0; m < first; m++) {
+        if (same_reason(&counters[m].value, &counters[first].value)) {
+            return;
+        }
+    }
+    unsigned alike = 0;
+    int column = 0;
+    for (unsigned m = first; m < METRIC_COUNT; m++) {
+        if (same_reason(&counters[m].value, &counters[first].value)) {
+            bool wrap = column > 80;
+            column = wrap ? 0 : column;
+            column += fprintf(out, "%s%s",
+                              alike == 0 ? ""
+                              : wrap     ? ",\n"
+                                         : ", ",
+                              counters[m].metric);
+            alike++;
+        }
+    }
+    (void)fprintf(out, "\n    %s: %.*s\n", absent_state_name(why->state),
+                  alike == 1 ? (int)strlen(why->text) : reason_length(why), why->text);
+    if (why->try_[0] != '\0') {
+        (void)fprintf(out, "    try: %s\n", why->try_);
+    }
+}
+
+static void print_metrics(FILE *out, const struct counters_report *report)
+{
+    struct result_counter counters[METRIC_COUNT];
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        counter_session_read(&counters[m], report->session, (enum metric)m);
+        if (reading_is_present(&counters[m].value)) {
+            print_counted(out, report, (enum metric)m, &counters[m]);
+        }
+    }
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        if (!reading_is_present(&counters[m].value)) {
+            print_absent(out, counters, m);
+        }
     }
 }
 
@@ -101,11 +165,8 @@ static void print_cost(FILE *out, const struct counters_report *report)
 
 void counters_report_print(FILE *out, const struct counters_report *report, bool proofs)
 {
-    char advice[COUNTER_ADVICE] = "";
     print_head(out, report);
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
-        print_metric(out, report, (enum metric)m, advice);
-    }
+    print_metrics(out, report);
     if (proofs) {
         print_proofs(out, report);
     } else if (counters_report_failures(report) > 0) {

@@ -104,9 +104,16 @@ static void blas_conditions(struct result_run *run, const struct blas *blas)
     CONDITION("blas_threads", "%s", facts.openmp ? "OpenMP" : "its own, not bound");
 }
 
+// clang's own text begins with its name, gcc's is the number alone.
+#ifdef __clang__
+static const char compiled_by[] = __VERSION__;
+#else
+static const char compiled_by[] = "gcc " __VERSION__;
+#endif
+
 static void build_conditions(struct result_run *run, const struct machine *machine)
 {
-    CONDITION("compiler", "%s", __VERSION__);
+    CONDITION("compiler", "%s", compiled_by);
     CONDITION("compiler_flags", "%s", LMROOF_FLAGS);
     CONDITION("hwloc", "%s", machine->hwloc_version);
 }

@@ -14,7 +14,7 @@ static void print_type_bytes(FILE *out, const struct model *model)
         char text[UNITS_TEXT];
         if (model->type_bytes[id] > 0) {
             (void)fprintf(out, "%s%s %s", separator, dtype_name((enum dtype_id)id),
-                          units_format_binary(text, model->type_bytes[id]));
+                          units_format_decimal(text, (double)model->type_bytes[id], "B"));
             separator = ", ";
         }
     }
@@ -25,17 +25,17 @@ static void print_parameters(FILE *out, const struct model_answer *answer)
     char text[UNITS_TEXT];
     const struct model_counts *counts = &answer->counts;
     bool stored = answer->request->step.dtype == DTYPE_STORED;
-    (void)fprintf(out, "parameters %" PRIu64 ", multiplied in a step %" PRIu64, counts->total,
-                  counts->linear);
+    (void)fprintf(out, "parameters %" PRIu64 ", in matrices that a step multiplies by %" PRIu64,
+                  counts->total, counts->linear);
     if (counts->active != counts->total) {
         (void)fprintf(out, ", active for a token %" PRIu64, counts->active);
     }
     if (counts->mtp > 0) {
         (void)fprintf(out, ", and %" PRIu64 " in prediction layers apart", counts->mtp);
     }
-    (void)fprintf(
-        out, "\nweights %s in %s", units_format_binary(text, (uint64_t)answer->weight_bytes),
-        answer->dtype == DTYPE_STORED ? "the types of the file" : dtype_name(answer->dtype));
+    (void)fprintf(out, "\nweights %s in %s", units_format_decimal(text, answer->weight_bytes, "B"),
+                  answer->dtype == DTYPE_STORED ? "the types of the file"
+                                                : dtype_name(answer->dtype));
     if (stored) {
         print_type_bytes(out, answer->model);
     }
@@ -56,7 +56,7 @@ static void print_head(FILE *out, const struct model_answer *answer)
         print_parameters(out, answer);
     }
     (void)fprintf(out, "cache %s a token in %s (%" PRIu64 " values)\n",
-                  units_format_binary(text, (uint64_t)answer->kv_bytes_per_token),
+                  units_format_decimal(text, answer->kv_bytes_per_token, "B"),
                   dtype_name(answer->request->step.kv_dtype), counts->kv_values_per_token);
 }
 
@@ -131,7 +131,7 @@ static void print_step(FILE *out, const struct step *step)
 {
     char text[UNITS_TEXT];
     print_step_title(out, step);
-    (void)fprintf(out, "  %-10s %6s %13s %11s %11s %8s %7s\n", "operator", "layers", "useful",
+    (void)fprintf(out, "  %-10s %6s %13s %11s %11s %8s %7s\n", "operator", "layers", "work",
                   "weights", "cache", "FLOP/B", "bytes %");
     for (size_t i = 0; i < step->operator_count; i++) {
         const struct step_cost *cost = &step->operators[i];
@@ -139,16 +139,16 @@ static void print_step(FILE *out, const struct step *step)
                    step->sum.bytes.dram_lower_bound);
     }
     print_cost(out, "step", 0, &step->sum, step->sum.bytes.dram_lower_bound);
-    (void)fprintf(out, "  executed %s, element-wise ",
+    (void)fprintf(out, "  executed with masked pairs %s, element-wise work apart ",
                   units_format_decimal(text, step->sum.flop_executed, "FLOP"));
-    (void)fprintf(out, "%s apart, ", units_format_decimal(text, step->sum.flop_other, "FLOP"));
+    (void)fprintf(out, "%s, ", units_format_decimal(text, step->sum.flop_other, "FLOP"));
     (void)fprintf(out, "activations %s\n",
                   units_format_decimal(text, step->sum.bytes.activations, "B"));
-    (void)fprintf(out, "  memory needed %s: weights ",
-                  units_format_binary(text, (uint64_t)step->memory_bytes));
-    (void)fprintf(out, "%s, cache ", units_format_binary(text, (uint64_t)step->weight_bytes));
-    (void)fprintf(out, "%s, activations ", units_format_binary(text, (uint64_t)step->kv_bytes));
-    (void)fprintf(out, "%s\n", units_format_binary(text, (uint64_t)step->activation_bytes));
+    (void)fprintf(out, "  memory needed %s ", units_format_decimal(text, step->memory_bytes, "B"));
+    (void)fprintf(out, "(%s): weights ", units_format_binary(text, (uint64_t)step->memory_bytes));
+    (void)fprintf(out, "%s, cache ", units_format_decimal(text, step->weight_bytes, "B"));
+    (void)fprintf(out, "%s, activations ", units_format_decimal(text, step->kv_bytes, "B"));
+    (void)fprintf(out, "%s\n", units_format_decimal(text, step->activation_bytes, "B"));
 }
 
 static void print_training(FILE *out, const struct model_answer *answer)

@@ -131,11 +131,14 @@ struct column {
     double x_low, x_high, y_low;
 };
 
+// Attention is told by what it reads, where the run has several contexts.
 static void note_text(char out[32], const struct result_point *point)
 {
     if (strcmp(point->phase, "prefill") == 0) {
         (void)snprintf(out, 32, "%llu tokens",
                        (unsigned long long)(point->prompt * (uint64_t)point->batch));
+    } else if (strcmp(point->operator_, "attention") == 0) {
+        (void)snprintf(out, 32, "%llu cached", (unsigned long long)point->context);
     } else {
         (void)snprintf(out, 32, "batch %u", point->batch);
     }
@@ -192,6 +195,21 @@ static void add_note(struct plot *plot, struct plot_note note)
     }
 }
 
+static bool several_contexts(const struct result_run *run)
+{
+    const struct result_point *first = NULL;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *point = &run->points[i];
+        if (strcmp(point->phase, "decode") == 0) {
+            first = first == NULL ? point : first;
+            if (point->context != first->context) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 struct status plot_add_notes(struct plot *plot, const struct result_run *run)
 {
     enum { CROWDED = 600 };
@@ -205,9 +223,10 @@ struct status plot_add_notes(struct plot *plot, const struct result_run *run)
         const struct result_point *point = &run->points[plot->points[i].index];
         char text[32];
         // Attention has an intensity of its own, and so has prefill's head, of one row a sequence.
+        bool prefill = strcmp(point->phase, "prefill") == 0;
         bool alone =
-            strcmp(point->operator_, "attention") == 0 ||
-            (strcmp(point->phase, "prefill") == 0 && strcmp(point->operator_, "head") == 0);
+            (strcmp(point->operator_, "attention") == 0 && (prefill || !several_contexts(run))) ||
+            (prefill && strcmp(point->operator_, "head") == 0);
         if (!alone) {
             note_text(text, point);
             add_to_column(columns, &count, &plot->points[i], text);

@@ -40,14 +40,22 @@ static void write_text(FILE *s, double x, double y, const char *text, const char
     (void)fprintf(s, " at %.12g,%.12g front %s\n", x, y, style);
 }
 
+// Rates of instructions are dotted like the slopes, those of whole kernels and products are not.
+static char roof_mark(const struct plot_roof *roof)
+{
+    bool of_kernels = roof->role != PLOT_MEMORY && (strncmp(roof->label, "kernel", 6) == 0 ||
+                                                    strncmp(roof->label, "GEMM", 4) == 0);
+    return roof->main ? '*' : of_kernels ? '-' : '.';
+}
+
 // A roof is a row of characters, two a column so that steep parts have no gap.
 static void write_roof(FILE *s, const struct plot_roof *roof, unsigned columns)
 {
     unsigned steps = 2 * columns;
     for (unsigned i = 0; i <= steps; i++) {
         double part = (double)i / (double)steps;
-        (void)fprintf(s, "%.12g %.12g %s\n", roof->x0 * pow(roof->x1 / roof->x0, part),
-                      roof->y0 * pow(roof->y1 / roof->y0, part), roof->main ? "*" : ".");
+        (void)fprintf(s, "%.12g %.12g %c\n", roof->x0 * pow(roof->x1 / roof->x0, part),
+                      roof->y0 * pow(roof->y1 / roof->y0, part), roof_mark(roof));
     }
 }
 
@@ -184,7 +192,7 @@ static void write_legend(FILE *out, const struct plot *plot, unsigned columns)
     column = 0;
     for (size_t i = 0; i < plot->roof_count; i++) {
         const struct plot_roof *roof = &plot->roofs[i];
-        (void)snprintf(text, sizeof text, "%s %s", roof->main ? "*" : ".", roof->label);
+        (void)snprintf(text, sizeof text, "%c %s", roof_mark(roof), roof->label);
         write_wrapped(out, &column, columns, text);
     }
     if (isfinite(plot->ridge)) {

@@ -3,6 +3,7 @@
 #include "profiler/kernel_list.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,9 +66,11 @@ static int exit_code_of(struct status status, int exit_code, const struct progra
 // A result that did not reach its reader is a failure even if everything else went well.
 static struct status close_output(FILE *out)
 {
+    struct pollfd end = {.fd = fileno(out), .events = POLLOUT};
+    bool unread = poll(&end, 1, 0) == 1 && (end.revents & POLLERR) != 0; // a pipe without a reader
     if (fflush(out) != 0 || ferror(out) != 0 || fclose(out) != 0) {
-        return status_error(STATUS_SYSTEM, "cannot write the results to standard output (closed, "
-                                           "or the disk is full)");
+        return status_error(STATUS_SYSTEM, "cannot write the results to standard output: %s",
+                            unread ? "its reader has ended" : "it is closed, or the disk is full");
     }
     return status_ok();
 }

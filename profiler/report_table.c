@@ -103,7 +103,7 @@ const struct report_column report_columns[] = {
     {"operator", "part of the model's step", 9, true, operator_text},
     {"batch", "sequences decoded or read at once", 5, false, batch_text},
     {"AI", "predicted FLOP per byte of DRAM traffic", 6, false, intensity_text},
-    {"FLOP/s", "attained (integer OP/s where the format is an integer one)", 7, false,
+    {"FLOP/s", "attained; OP/s where the matrices' operations are integer ones", 7, false,
      flop_rate_text},
     {"bytes/s", "attained, of the modelled DRAM bytes", 7, false, byte_rate_text},
     {"roof", "the roof that the point is judged by", 14, true, roof_text},
@@ -135,6 +135,17 @@ static int compare_points(const void *left, const void *right)
     int order = compare_section(a, b);
     order = order != 0 ? order : compare_u64(a->batch, b->batch);
     return order != 0 ? order : (a > b) - (a < b);
+}
+
+const char *report_title(const struct report_column *column, const struct result_run *run,
+                         const struct result_point *section)
+{
+    bool integers = false;
+    for (size_t i = 0; i < run->point_count && column->text == flop_rate_text; i++) {
+        integers = integers || (run->points[i].integer_operations &&
+                                compare_section(&run->points[i], section) == 0);
+    }
+    return integers ? "OP/s" : column->title;
 }
 
 const struct result_point **report_order(const struct result_run *run)

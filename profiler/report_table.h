@@ -23,6 +23,11 @@ struct report_column {
 /** Ended by a NULL title. */
 extern const struct report_column report_columns[];
 
+/** The column's title in a section of the run: a rate of operations is not in FLOP where some of
+ *  them are integer ones. */
+const char *report_title(const struct report_column *column, const struct result_run *run,
+                         const struct result_point *section);
+
 /** The run's points by phase, context, prompt, dtype and batch, then as measured; an array of
  *  point_count borrowed pointers that the caller frees. NULL if memory is short. */
 const struct result_point **report_order(const struct result_run *run);

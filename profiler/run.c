@@ -186,14 +186,22 @@ static double time_for(const struct run *r, size_t at)
     return left <= 0 ? -1 : left / (double)(r->jobs.count - at);
 }
 
+static void warn_of_attempts(struct run *r, const struct result_point *point)
+{
+    static const char kernel[] = "it took longer than both its twins, and its kernel was chosen "
+                                 "again";
+    static const char roof[] = "it was above its roof, and the roof's kernel was chosen again";
+    bool both = r->measure.questioned_kernel && r->measure.questioned_roof;
+    const char *first = r->measure.questioned_kernel ? kernel : roof;
+    result_warn(r->out, "measured_again", NULL, "%s was measured %u times: %s%s%s", point->id,
+                point->attempts, first, both ? "; also " : "", both ? roof : "");
+}
+
 static void warn_of_point(struct run *r, const struct result_point *point)
 {
     r->disturbed_points += point->disturbed ? 1 : 0;
     if (point->attempts > 1) {
-        result_warn(r->out, "measured_again", NULL,
-                    "%s was measured %u times: it first took longer than both its twins (the "
-                    "kernel was chosen again) or above its roof (the roof was)",
-                    point->id, point->attempts);
+        warn_of_attempts(r, point);
     }
     bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
     if (above) {

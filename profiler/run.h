@@ -21,6 +21,9 @@ CHECKED struct status run_execute(struct result_run *out, struct run_request *re
 CHECKED struct status run_print(const struct result_run *run, const struct run_request *request,
                                 const struct command_context *context);
 
+/** What a command says that a signal ended and whose file holds the part that was measured. */
+CHECKED struct status run_interrupted(const char *output);
+
 /** Prints what there is to print after run_execute() returned status: the results where it went
  *  well, also wrong ones (marked), and an interrupted run's document if JSON was asked for.
  *  Returns status, or the failure to print. */

@@ -327,9 +327,11 @@ static bool question(struct run_measure *measure, const struct run_job *job,
                      const struct result_point *point)
 {
     if (above_roof(point)) {
+        measure->questioned_roof = true;
         return run_roofs_choose_again(&measure->roofs, point->roof_level).code == STATUS_OK;
     }
     if (below_its_twins(point)) {
+        measure->questioned_kernel = true;
         run_candidate_forget(measure, job);
         return true;
     }
@@ -341,6 +343,8 @@ struct status run_point_measure(struct result_point *out, struct run_measure *me
 {
     enum { ATTEMPTS_MAX = 3 };
     double begin = clock_seconds();
+    measure->questioned_roof = false;
+    measure->questioned_kernel = false;
     TRY(measure_once(out, measure, job, seconds));
     unsigned attempts = 1;
     while (attempts < ATTEMPTS_MAX) {

@@ -34,6 +34,8 @@ struct run_measure {
     unsigned counted_samples; /**< of every set of events */
     const volatile sig_atomic_t *signal;
     bool no_twins;
+    bool questioned_roof;   /**< the point was above its roof at first: the roof was chosen again */
+    bool questioned_kernel; /**< it took longer than both its twins: the kernel was chosen again */
     unsigned rounds;
     struct run_choice choices[RUN_CHOICES_MAX];
     size_t choice_count;

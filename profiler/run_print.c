@@ -58,13 +58,23 @@ struct status run_print(const struct result_run *run, const struct run_request *
     return status_ok();
 }
 
+struct status run_interrupted(const char *output)
+{
+    return status_error(STATUS_INTERRUPTED,
+                        "interrupted; what was measured is in %s (\"complete\": false)", output);
+}
+
 struct status run_conclude(const struct result_run *run, const struct run_request *request,
                            const struct command_context *context, struct status status)
 {
     bool whole = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
     bool part = status.code == STATUS_INTERRUPTED && request->json;
     if (!whole && !part) {
-        return status;
+        bool left = status.code == STATUS_INTERRUPTED && request->output != NULL;
+        return left ? run_interrupted(request->output) : status;
+    }
+    if (part && request->output != NULL) {
+        status = run_interrupted(request->output);
     }
     struct status printed = run_print(run, request, context);
     return status.code == STATUS_OK ? printed : status;

@@ -3,6 +3,7 @@
 #include "workloads/config_json.h"
 #include "workloads/gguf.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -168,6 +169,33 @@ static struct status load_directory(struct model *out, const char *path)
     return load_file(out, file);
 }
 
+// Letters and digits alone, small: "Llama-3.2_1B" is "llama321b".
+static void simplify(char *out, size_t size, const char *name)
+{
+    size_t used = 0;
+    for (; *name != '\0' && used + 1 < size; name++) {
+        if (isalnum((unsigned char)*name)) {
+            out[used++] = (char)tolower((unsigned char)*name);
+        }
+    }
+    out[used] = '\0';
+}
+
+// The first built-in model whose name has the word in it, or is in it; NULL if there is none.
+static const char *nearest_builtin(const char *word)
+{
+    char wanted[MODEL_NAME];
+    simplify(wanted, sizeof wanted, word);
+    for (const struct embedded_file *file = builtin_models; file->name != NULL; file++) {
+        char name[MODEL_NAME];
+        simplify(name, sizeof name, file->name);
+        if (strlen(wanted) >= 3 && (strstr(name, wanted) != NULL || strstr(wanted, name) != NULL)) {
+            return file->name;
+        }
+    }
+    return NULL;
+}
+
 static struct status load_builtin(struct model *out, const char *name)
 {
     for (const struct embedded_file *file = builtin_models; file->name != NULL; file++) {
@@ -177,10 +205,13 @@ static struct status load_builtin(struct model *out, const char *name)
             return status_ok();
         }
     }
-    return status_error(STATUS_INVALID,
-                        "model '%s': found no such file, directory or built-in model; accepted a "
-                        "name of 'lmroof model --list', a config.json or its directory, a .gguf",
-                        name);
+    const char *near = nearest_builtin(name);
+    return status_error(
+        STATUS_INVALID,
+        "model '%s': found no such file, directory or built-in model%s%s%s; accepted "
+        "a name of 'lmroof model --list', a config.json or its directory, a .gguf",
+        name, near == NULL ? "" : " (did you mean ", near == NULL ? "" : near,
+        near == NULL ? "" : "?)");
 }
 
 static struct status load(struct model *out, const char *word)

@@ -133,7 +133,7 @@ static struct status note_interruption(const struct result_run *run,
     struct validation validation;
     validation_interrupted(&validation, run);
     TRY(validation_write_json(&validation, run, context, output, request->json));
-    return interrupted;
+    return output == NULL ? interrupted : run_interrupted(output);
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,

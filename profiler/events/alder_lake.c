@@ -40,8 +40,10 @@ const struct event_table event_table_alder_lake = {
     .width_bits = 48,
     .rows = rows,
     .row_count = ROW_COUNT(rows),
-    .absent = {[METRIC_FLOP_F16] = "this core has no half precision arithmetic",
-               [METRIC_FLOP_BF16] = "this core has no bfloat16 arithmetic",
-               [METRIC_DRAM_JOULES] = "this part has no memory energy domain"},
+    .absent =
+        {[METRIC_FLOP_F16] =
+             "this core computes halves in single precision (the f16 ceiling too): see flop_f32",
+         [METRIC_FLOP_BF16] = "this core has no bfloat16 arithmetic",
+         [METRIC_DRAM_JOULES] = "this part has no memory energy domain"},
     .source = INTEL_SOURCE,
 };

@@ -37,7 +37,9 @@ const struct event_table event_table_skylake_sp = {
     .width_bits = 48,
     .rows = rows,
     .row_count = ROW_COUNT(rows),
-    .absent = {[METRIC_FLOP_F16] = "this core has no half precision arithmetic",
-               [METRIC_FLOP_BF16] = INTEL_NO_BF16},
+    .absent =
+        {[METRIC_FLOP_F16] =
+             "this core computes halves in single precision (the f16 ceiling too): see flop_f32",
+         [METRIC_FLOP_BF16] = INTEL_NO_BF16},
     .source = INTEL_SOURCE,
 };

@@ -63,13 +63,15 @@ const struct event_table event_table_zen2 = {
     .width_bits = 48,
     .rows = rows,
     .row_count = ROW_COUNT(rows),
-    .absent = {[METRIC_FLOP_F64] = AMD_F64_ABSENT,
-               [METRIC_FLOP_F16] = "this core has no half precision arithmetic",
-               [METRIC_FLOP_BF16] = "this core has no bfloat16 arithmetic",
-               [METRIC_REF_CYCLES] = "this core has no such event",
-               [METRIC_DRAM_WRITE_BYTES] = "this part does not count writes apart: see "
-                                           "dram_read_bytes",
-               [METRIC_PAGE_WALK_CYCLES] = "this core has no such event",
-               [METRIC_DRAM_JOULES] = "this part has no memory energy domain"},
+    .absent =
+        {[METRIC_FLOP_F64] = AMD_F64_ABSENT,
+         [METRIC_FLOP_F16] =
+             "this core computes halves in single precision (the f16 ceiling too): see flop_f32",
+         [METRIC_FLOP_BF16] = "this core has no bfloat16 arithmetic",
+         [METRIC_REF_CYCLES] = "this core has no such event",
+         [METRIC_DRAM_WRITE_BYTES] = "this part does not count writes apart: see "
+                                     "dram_read_bytes",
+         [METRIC_PAGE_WALK_CYCLES] = "this core has no such event",
+         [METRIC_DRAM_JOULES] = "this part has no memory energy domain"},
     .source = AMD_SOURCE,
 };

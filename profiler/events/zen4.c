@@ -63,9 +63,11 @@ const struct event_table event_table_zen4 = {
     .width_bits = 48,
     .rows = rows,
     .row_count = ROW_COUNT(rows),
-    .absent = {[METRIC_FLOP_F64] = AMD_F64_ABSENT,
-               [METRIC_FLOP_F16] = "this core has no half precision arithmetic",
-               [METRIC_PAGE_WALK_CYCLES] = "this core has no such event",
-               [METRIC_DRAM_JOULES] = "this part has no memory energy domain"},
+    .absent =
+        {[METRIC_FLOP_F64] = AMD_F64_ABSENT,
+         [METRIC_FLOP_F16] =
+             "this core computes halves in single precision (the f16 ceiling too): see flop_f32",
+         [METRIC_PAGE_WALK_CYCLES] = "this core has no such event",
+         [METRIC_DRAM_JOULES] = "this part has no memory energy domain"},
     .source = AMD_SOURCE,
 };

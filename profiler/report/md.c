@@ -18,10 +18,11 @@ static void write_escaped(FILE *out, const char *text)
     }
 }
 
-static void write_titles(FILE *out)
+static void write_titles(FILE *out, const struct result_run *run,
+                         const struct result_point *section)
 {
     for (const struct report_column *column = report_columns; column->title != NULL; column++) {
-        (void)fprintf(out, "| %s ", column->title);
+        (void)fprintf(out, "| %s ", report_title(column, run, section));
     }
     (void)fputs("|\n", out);
     for (const struct report_column *column = report_columns; column->title != NULL; column++) {
@@ -106,7 +107,7 @@ static struct status write_points(FILE *out, const struct result_run *run)
             (void)fputs("\n### ", out);
             write_escaped(out, heading);
             (void)fputs("\n\n", out);
-            write_titles(out);
+            write_titles(out, run, order[i]);
         }
         write_row(out, order[i]);
         before = order[i];

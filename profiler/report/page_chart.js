@@ -78,6 +78,21 @@ function clipped(chart, draw) {
   c.restore();
 }
 
+function aside(colour) {
+  return 3 * (Math.ceil(colour % 6 / 2) * (colour % 2 ? 1 : -1));
+}
+
+// Text on a halo of the card's colour, so that lines and points below it do not cut it.
+function haloText(c, text, x, y) {
+  const fill = c.fillStyle;
+  c.lineWidth = 4;
+  c.lineJoin = 'round';
+  c.strokeStyle = cssColour('--card');
+  c.strokeText(text, x, y);
+  c.fillStyle = fill;
+  c.fillText(text, x, y);
+}
+
 function drawPredictions(chart) {
   const {x, y} = chart.scales;
   clipped(chart, c => {
@@ -89,9 +104,12 @@ function drawPredictions(chart) {
       c.beginPath();
       for (const p of set.data) {
         if (p.predicted === null) continue;
-        const at = x.getPixelForValue(p.x);
+        // Side by side where points share an intensity; each ends in a foot.
+        const at = x.getPixelForValue(p.x) + aside(set.colour), end = y.getPixelForValue(p.predicted);
         c.moveTo(at, y.getPixelForValue(p.y));
-        c.lineTo(at, y.getPixelForValue(p.predicted));
+        c.lineTo(at, end);
+        c.moveTo(at - 2, end);
+        c.lineTo(at + 2, end);
       }
       c.stroke();
     });
@@ -99,15 +117,15 @@ function drawPredictions(chart) {
 }
 
 // Names along the slopes, and above the right ends of the plateaus; those of plateaus that nearly
-// coincide are stacked above the highest of them, in their order. Narrow pages name the strong
-// pair only; the chips name all.
+// coincide are stacked above the highest of them, in their order. Narrow pages name all plateaus,
+// and of the slopes the strong one; the chips name all.
 function drawRoofNames(chart) {
   const {x, y} = chart.scales, area = chart.chartArea, plateaus = [];
   const narrow = isNarrow(chart.width);
   clipped(chart, c => {
-    c.font = '12px ' + getComputedStyle(document.body).fontFamily;
+    c.font = (narrow ? '10px ' : '12px ') + getComputedStyle(document.body).fontFamily;
     chart.data.datasets.forEach((set, i) => {
-      if (set.kind !== 'roof' || !chart.isDatasetVisible(i) || (narrow && !set.main)) return;
+      if (set.kind !== 'roof' || !chart.isDatasetVisible(i) || (narrow && !set.main && set.data[0].y !== set.data[1].y)) return;
       const [from, to] = set.data;
       const x0 = x.getPixelForValue(from.x), y0 = y.getPixelForValue(from.y);
       const x1 = x.getPixelForValue(to.x), y1 = y.getPixelForValue(to.y);
@@ -116,13 +134,13 @@ function drawRoofNames(chart) {
       c.translate(x0, y0);
       c.rotate(Math.atan2(y1 - y0, x1 - x0));
       c.fillStyle = set.borderColor;
-      c.fillText(set.label, 26 + 105 * (set.run % 3), -6);
+      haloText(c, set.label, 26 + 105 * (set.run % 3), -6);
       c.restore();
     });
     c.textAlign = 'right';
-    for (const name of stacked(plateaus, 15)) {
+    for (const name of stacked(plateaus, narrow ? 12 : 15)) {
       c.fillStyle = name.colour;
-      c.fillText(name.text, area.right - 6, name.at - 5);
+      haloText(c, name.text, area.right - 6, name.at - 5);
     }
   });
 }
@@ -162,11 +180,11 @@ function drawNotes(chart, plot) {
 
 function axis(description, type, narrow) {
   const named = description.ticks.filter(t => t[1] !== '');
-  const shown = narrow ? named.filter(t => /^0*\.?0*1/.test(t[1]) || named.length < 5) : named;
+  const shown = narrow ? named.filter(t => (type === 'x' ? /^0*\.?0*1/ : /^0*\.?0*[15]/).test(t[1]) || named.length < 9) : named;
   return {
     type: 'logarithmic', position: type === 'x' ? 'bottom' : 'left',
     min: description.low, max: description.high,
-    title: {display: true, text: description.title, color: cssColour('--ink'), font: {size: narrow ? 11 : 13}},
+    title: {display: true, text: narrow ? description.title.replace(/ \(.*of modelled.*\)/, ' (FLOP/byte)') : description.title, color: cssColour('--ink'), font: {size: narrow ? 11 : 13}},
     grid: {color: cssColour('--grid'), borderColor: cssColour('--soft')},
     afterBuildTicks: scale => { scale.ticks = shown.map(t => ({value: t[0]})); },
     ticks: {

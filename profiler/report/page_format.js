@@ -25,6 +25,7 @@ function asBytes(value) {
 // The unit is the end of the key; bytes_per_s before bytes, and so on.
 const UNITS = [
   [/bytes_per_s(_|$)/, v => withPrefix(v, 'B/s')], [/flop_per_s$/, v => withPrefix(v, 'FLOP/s')],
+  [/^op_per_s$/, v => withPrefix(v, 'OP/s')],
   [/flop_per_byte/, v => trimmed(v, 4) + ' FLOP/byte'], [/tokens_per_s$/, v => trimmed(v, 4) + ' tokens/s'],
   [/(^|_)fraction/, v => trimmed(100 * v, 3) + ' %'], [/seconds$/, v => withPrefix(v, 's')],
   [/hz$/, v => withPrefix(v, 'Hz')], [/joules$/, v => withPrefix(v, 'J')],
@@ -57,6 +58,19 @@ function figure(key, value, parent) {
   if (value.running_fraction !== undefined && value.running_fraction !== null)
     notes.push('counted ' + plain('fraction', value.running_fraction) + ' of the time');
   return {text: plain(key, value.value), note: notes.join('; ')};
+}
+
+// "94 \u2026 97 %" of a fraction with an interval.
+function interval(value) {
+  if (!value || !value.ci95) return '\u2013';
+  return value.ci95.map(v => trimmed(100 * v, 3)).join(' \u2026 ') + ' %';
+}
+
+// The figure with its interval: "28.6 GB/s (2.68 G \u2026 54.5 G)".
+function withInterval(key, value, parent) {
+  const out = figure(key, value, parent);
+  if (value && value.ci95) out.text += ' (' + value.ci95.map(v => withPrefix(v, '').trim()).join(' \u2026 ') + ')';
+  return out;
 }
 
 function number(value) {

@@ -79,7 +79,8 @@
 
   function coloured(className, colour) {
     const sign = element('i', {class: className});
-    sign.style.background = colour;
+    if (className === 'line dashed') sign.style.borderColor = colour;
+    else sign.style.background = colour;
     return sign;
   }
 
@@ -88,7 +89,7 @@
     plot.roofs.forEach((roof, i) => {
       const colour = several ? palette(roof.run) : cssColour(roof.main ? '--roof' : '--roof-soft');
       const name = (several ? (roof.run + 1) + ': ' : '') + roof.label;
-      roofs.append(chip(hidden.roofs, i, name, coloured('line', colour)));
+      roofs.append(chip(hidden.roofs, i, name, coloured(roof.main ? 'line' : 'line dashed', colour)));
     });
     const colours = element('div', {class: 'toggles', id: 'colours'}, element('span', {}, several ? 'runs' : 'operators'));
     plot.colours.forEach((key, i) => colours.append(chip(hidden.colours, i, key.label, coloured('dot', palette(key.colour)))));
@@ -163,6 +164,7 @@
     const head = element('tr', {}, ...titles.map(t => element('th', {class: 'left', scope: 'col'}, t)));
     const body = lines.map(line => element('tr', {}, ...line.map(text => {
       const cell = element('td', {class: 'left'}, text.text === undefined ? String(text) : text.text);
+      if (cell.textContent.length > 24) cell.className = 'left long';
       if (text.note) cell.title = text.note;
       return cell;
     })));
@@ -172,23 +174,36 @@
   function addCeilings(grid, document_) {
     const machine = document_.machine || document_, lines = [];
     for (const b of machine.bandwidth || [])
-      lines.push([b.level, b.kernel, figure('bytes_per_s', b.bytes_per_s, b), b.threads, asBytes(b.working_set_bytes) + ', ' + b.variant]);
+      lines.push([b.level, b.kernel, withInterval('bytes_per_s', b.bytes_per_s, b), b.threads, asBytes(b.working_set_bytes) + ', ' + b.variant]);
     for (const l of machine.latency || [])
-      lines.push([l.level, 'latency', figure('seconds', l.seconds, l), 1, asBytes(l.working_set_bytes)]);
+      lines.push([l.level, 'latency', withInterval('seconds', l.seconds, l), 1, asBytes(l.working_set_bytes)]);
     for (const c of machine.compute || [])
-      lines.push([c.dtype, c.kind, figure('flop_per_s', c.flop_per_s, c), c.threads, (c.shape || c.class) + ', ' + c.backend]);
+      lines.push([c.dtype, c.kind, withInterval(c.op_kind === 'int' ? 'op_per_s' : 'flop_per_s', c.flop_per_s, c), c.threads, (c.shape || c.class) + ', ' + c.backend]);
     if (lines.length)
       grid.append(element('section', {class: 'card'}, element('h2', {}, 'Ceilings'),
-                          smallTable(['of', 'kind', 'rate', 'threads', 'how'], lines)));
+                          smallTable(['of', 'kind', 'rate (95 % interval)', 'threads', 'how'], lines)));
+  }
+
+  // "memory 98 %, unknown 2 %": shares of the time of a step whose operators were all measured.
+  function boundOfStep(document_, step) {
+    const of = (document_.points || []).filter(p => p.phase === step.phase && p.dtype === step.dtype && p.batch === step.batch &&
+      p.context === step.context && (p.prompt || 0) === (step.prompt || 0));
+    if (of.length === 0 || of.some(p => typeof p.time_share_fraction !== 'number')) return '\u2013';
+    const shares = new Map();
+    for (const p of of) {
+      const word = /^memory/.test(p.bound) ? 'memory' : p.bound || 'unknown';
+      shares.set(word, (shares.get(word) || 0) + p.time_share_fraction);
+    }
+    return Array.from(shares).sort((a, b) => b[1] - a[1]).map(s => s[0] + ' ' + trimmed(100 * s[1], 2) + ' %').join(', ');
   }
 
   function addSteps(grid, document_) {
     const lines = (document_.steps || []).map(s => [s.phase, s.batch, s.prompt || s.context, s.dtype,
       figure('tokens_per_s', s.tokens_per_s, s), figure('predicted_tokens_per_s', s.predicted_tokens_per_s, s),
-      figure('seconds', s.phase === 'prefill' ? s.ttft_seconds : s.tpot_seconds, s)]);
+      figure('seconds', s.phase === 'prefill' ? s.ttft_seconds : s.tpot_seconds, s), boundOfStep(document_, s)]);
     if (lines.length)
       grid.append(element('section', {class: 'card'}, element('h2', {}, 'Whole step'),
-                          smallTable(['phase', 'batch', 'tokens', 'dtype', 'measured', 'roofs allow', 'time'], lines)));
+                          smallTable(['phase', 'batch', 'tokens', 'dtype', 'measured', 'roofs allow', 'time', 'its operators are bound by'], lines)));
     const turns = (document_.crossover_batches || []).map(c => [c.dtype, figure('batch', c.predicted_linears, c),
       figure('batch', c.predicted_step, c), figure('batch', c.measured, c)]);
     if (turns.length)
@@ -267,7 +282,7 @@
     addMissingButton(tools);
     addDownloads(tools);
     const holder = element('div', {class: 'scroll', tabindex: '0'});
-    right.append(tools, holder);
+    right.append(tools, element('p', {class: 'cue'}, 'The table is wider than this page: swipe it for the other columns.'), holder);
     split.append(left, right);
     const details = element('section', {class: 'card', id: 'details', hidden: ''});
     runs.forEach(run => addClaim(main, run));

@@ -5,19 +5,21 @@
 const ROW_PIXELS = 27;
 const PRINT_MOST = 2000;
 
+// narrow: the place on a narrow page, where the others follow behind.
 const COLUMNS = [
-  {title: 'operator', left: true, get: r => r.point.operator},
-  {title: 'run', left: true, several: true, get: r => r.label},
+  {title: 'operator', narrow: 1, left: true, get: r => r.point.operator},
+  {title: 'run', narrow: 2, left: true, several: true, get: r => r.label},
   {title: 'phase', left: true, get: r => r.point.phase},
   {title: 'tokens', help: 'context of a decode, prompt of a prefill', get: r => r.point.prompt || r.point.context},
-  {title: 'batch', get: r => r.point.batch},
+  {title: 'batch', narrow: 3, get: r => r.point.batch},
   {title: 'dtype', left: true, get: r => r.point.dtype},
   {title: 'AI', key: 'flop_per_byte_predicted', help: 'predicted FLOP per byte of modelled DRAM traffic', show: v => trimmed(v, 3)},
-  {title: 'FLOP/s', key: 'flop_per_s', help: 'attained', show: v => withPrefix(v, '')},
+  {title: 'FLOP/s', key: 'flop_per_s', help: 'attained; integer formats say OP/s', show: (v, r) => withPrefix(v, r.point.op_kind === 'int' ? 'OP/s' : '')},
   {title: 'bytes/s', key: 'bytes_per_s_modelled', help: 'attained, of the modelled DRAM bytes', show: v => withPrefix(v, '')},
-  {title: 'of roof', key: 'roof_fraction', bar: true, help: 'fraction of the roof that it is judged by', show: v => trimmed(100 * v, 3) + ' %'},
-  {title: 'bound', left: true, get: r => boundWords(r.point)},
-  {title: 'time', key: 'seconds', help: 'one call', show: v => withPrefix(v, 's')},
+  {title: 'of roof', narrow: 5, key: 'roof_fraction', bar: true, help: 'fraction of the roof that it is judged by', show: v => trimmed(100 * v, 3) + ' %'},
+  {title: 'bound', narrow: 4, left: true, get: r => boundWords(r.point)},
+  {title: 'time', narrow: 6, key: 'seconds', help: 'one call', show: v => withPrefix(v, 's')},
+  {title: '95 %', help: 'interval of that fraction', value: r => number(r.point.roof_fraction), show: (v, r) => interval(r.point.roof_fraction)},
   {title: 'm', help: 'its memory-only twin', value: r => number(r.point.twins && r.point.twins.memory_only_seconds), show: v => withPrefix(v, 's')},
   {title: 'k', help: 'its compute-only twin', value: r => number(r.point.twins && r.point.twins.compute_only_seconds), show: v => withPrefix(v, 's')},
   {title: 'share', key: 'time_share_fraction', bar: true, help: "of the step's time", show: v => trimmed(100 * v, 2) + ' %'},
@@ -40,6 +42,7 @@ function compareBy(column, down) {
 
 function makeTable(holder, rows, several, handlers) {
   const columns = COLUMNS.filter(c => !c.several || several);
+  if (isNarrow(innerWidth)) columns.sort((a, b) => (a.narrow || 9) - (b.narrow || 9));
   const table = element('table', {id: 'points'}), body = element('tbody');
   let shown = rows, picked = null, sorted = null, down = false;
 
@@ -57,7 +60,8 @@ function makeTable(holder, rows, several, handlers) {
   function cell(column, row) {
     const value = cellValue(column, row), absent = typeof value === 'number' && Number.isNaN(value);
     const out = element('td', column.left ? {class: 'left'} : {},
-                        absent ? '\u2013' : column.show ? column.show(value) : String(value));
+                        absent ? '\u2013' : column.show ? column.show(value, row) : String(value));
+    if (column.key) out.title = figure(column.key, row.point[column.key], row.point).note;
     if (column.bar && !absent) {
       out.className = 'bar';
       out.style.setProperty('--part', Math.max(0, Math.min(100, 100 * value)) + '%');

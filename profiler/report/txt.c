@@ -43,11 +43,12 @@ static void write_row(FILE *out, const struct result_point *point)
     (void)fputs("\n", out);
 }
 
-static void write_titles(FILE *out)
+static void write_titles(FILE *out, const struct result_run *run,
+                         const struct result_point *section)
 {
     (void)fputs(" ", out);
     for (const struct report_column *column = report_columns; column->title != NULL; column++) {
-        write_cell(out, column, column->title);
+        write_cell(out, column, report_title(column, run, section));
     }
     (void)fputs("\n", out);
 }
@@ -96,7 +97,7 @@ static void write_sections(FILE *out, const struct report_input *input,
             char heading[REPORT_HEADING];
             report_section_heading(heading, order[i]);
             write_heading(out, input, heading);
-            write_titles(out);
+            write_titles(out, run, order[i]);
         } else if (measured && order[i]->batch != before->batch) {
             (void)fputs("\n", out);
         }

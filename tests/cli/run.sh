@@ -91,6 +91,13 @@ ends 2 "counters.*x.*accepted" "$LMROOF" run $model --counters x
 ends 2 "missing.*event" "$LMROOF" run $model --events "$work/missing"
 ends 2 "frob.*--help" "$LMROOF" frob
 ends 2 "frob.*--help" "$LMROOF" --frob
+ends 2 "'--budget' of 'lmroof validate' is not an option of this command" "$LMROOF" validate $model --budget 60
+ends 2 "'--batch' of 'lmroof run' lacks its value" "$LMROOF" run $model --batch
+ends 2 "'--json=1' of 'lmroof run' takes no value" "$LMROOF" run $model --json=1
+ends 2 "'--b' of 'lmroof run' begins several options" "$LMROOF" run $model --b 1
+ends 2 "'-Z' of 'lmroof run' is not an option" "$LMROOF" run $model -Z
+ends 2 "'second' of 'lmroof run' is one argument too many" "$LMROOF" run pythia-160m second
+ends 2 "'pythia160m'.*did you mean pythia-160m\\?" "$LMROOF" run pythia160m
 ends 2 "one type" "$LMROOF" validate $model --dtype f32,bf16
 ends 0 "" "$LMROOF" --version
 
@@ -168,6 +175,10 @@ interrupt() { # SIGNAL CODE FILE PID
     got=$?
     took=$(($(date +%s) - begin))
     [ "$got" -eq "$2" ] || fail "SIG$1: exit $got, want $2: $(cat "$work/err")"
+    case $3 in
+    */json) ;;
+    *) grep -qF "$3 (\"complete\": false)" "$work/err" || fail "SIG$1: not told of $3: $(cat "$work/err")" ;;
+    esac
     [ "$took" -le 10 ] || fail "SIG$1: $took s to end"
     grep -qF '"complete": false' "$3" || fail "SIG$1: the document is not marked"
     valid "$3"
@@ -197,6 +208,7 @@ for command in run validate; do
     pid=$!
     sleep 2
     interrupt INT 130 "$work/json" "$pid"
+    grep -qF "what was measured is in $work/both.json" "$work/err" || fail "$command, SIGINT: $(cat "$work/err")"
     cmp -s "$work/json" "$work/both.json" || fail "$command, SIGINT: --json and -o differ"
     rm -f "$work/both.json"
 done

@@ -21,8 +21,26 @@ static void crossovers_in_words(void **unused)
                               "(step); measured 9.04");
 }
 
+static void integer_sections_are_not_in_flop(void **unused)
+{
+    (void)unused;
+    struct result_point points[] = {
+        {.phase = "decode", .dtype = "bf16"},
+        {.phase = "decode", .dtype = "q8_0"}, // attention computes in f32
+        {.phase = "decode", .dtype = "q8_0", .integer_operations = true}};
+    const struct result_run run = {.points = points, .point_count = 3};
+    const struct report_column *rate = report_columns;
+    while (strcmp(rate->title, "FLOP/s") != 0) {
+        rate++;
+    }
+    assert_string_equal(report_title(rate, &run, &points[0]), "FLOP/s");
+    assert_string_equal(report_title(rate, &run, &points[1]), "OP/s");
+    assert_string_equal(report_title(rate + 1, &run, &points[1]), rate[1].title);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(crossovers_in_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(crossovers_in_words),
+                                       cmocka_unit_test(integer_sections_are_not_in_flop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
