@@ -26,7 +26,7 @@ dpkg-deb -c "$deb" >"$work/content"
 for path in usr/bin/lmroof usr/share/man/man1/lmroof.1 \
     usr/share/bash-completion/completions/lmroof usr/share/doc/lmroof/copyright \
     usr/share/doc/lmroof/README.md usr/share/doc/lmroof/roofline/METHOD.md \
-    usr/include/lmroof.h usr/share/doc/lmroof/marker/example.c \
+    usr/include/lmroof.h usr/share/doc/lmroof/profiler/marker/example.c \
     usr/share/doc/lmroof/profiler/FAQ.md usr/share/doc/lmroof/profiler/COUNTERS.md; do
     grep -q " \./$path\$" "$work/content" || fail "no $path"
 done

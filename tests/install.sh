@@ -29,7 +29,7 @@ done
 # A program of a user's: header, library and the example.
 if command -v cc >/dev/null 2>&1; then
     library=$(find "$prefix" -name liblmroof.a)
-    cc -pthread -I"$prefix/include" "$doc/marker/example.c" -o "$prefix/bin/example" \
+    cc -pthread -I"$prefix/include" "$doc/profiler/marker/example.c" -o "$prefix/bin/example" \
         -L"${library%/*}" -llmroof && [ "$("$prefix/bin/example" 64 1)" = "y[0] = 189" ] ||
         fail "the marker's example does not build or run"
     rm -f "$prefix/bin/example"

@@ -11,7 +11,7 @@ expect() {
     code=$1
     pattern=$2
     shift 2
-    timeout 120 "$@" >"$work/out" 2>"$work/err"
+    timeout 120 "$@" >"$work/stdout" 2>"$work/err"
     got=$?
     [ "$got" -eq "$code" ] || fail "$*: exit $got, want $code: $(cat "$work/err")"
     [ -z "$pattern" ] && return

@@ -23,12 +23,11 @@ grep -qF '"complete": true' out/index.json || fail "the index is not complete"
 sh "$TESTS/schema.sh" out/*.json >schema.log || { [ $? -eq 77 ] || fail "$(cat schema.log)"; }
 [ "$(grep -l '"usable_cpus": "1"' out/*-cpu*.json | wc -l)" -eq 2 ] || fail "not one cpu each"
 expect 0 '' "$FLEET" rank out
-grep -q 'fewer than 5 like' out/../out 2>/dev/null
-grep -q 'not judged' "$work/out" || true
+
 
 # One after the other, twice.
 expect 0 '' mpirun -n 2 "$FLEET" probe --per core --solo --repeat 2 $small --json -o solo
-grep -qF '"lmroof.fleet/1"' "$work/out" || fail "--json prints no index"
+grep -qF '"lmroof.fleet/1"' "$work/stdout" || fail "--json prints no index"
 [ "$(ls solo | grep -c 'r[01].json')" -eq 4 ] || fail "not four profiles: $(ls solo)"
 
 # pid_of COMM PARENT: waits for the newest process of that name below mpirun.

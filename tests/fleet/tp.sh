@@ -27,11 +27,11 @@ for ranks in 2 4; do
     check net.json
     grep -qF "\"ranks\": $ranks" net.json || fail "not $ranks ranks"
 done
-grep -q 'All-reduce over 4 ranks' "$work/out" || fail "no all-reduce is shown"
+grep -q 'All-reduce over 4 ranks' "$work/stdout" || fail "no all-reduce is shown"
 if [ "$(nproc)" -ge 2 ]; then
     expect 0 '' mpirun -n 2 "$FLEET" tp --per core -m "$tiny" --repeat 3 -o tp.json
     check tp.json
-    grep -q 'Bound by: ' "$work/out" || fail "no verdict: $(cat "$work/out")"
+    grep -q 'Bound by: ' "$work/stdout" || fail "no verdict: $(cat "$work/stdout")"
     grep -qF '"count": 8' tp.json || fail "not two all-reduces a layer"
 else
     echo "note: one core: tp was not run"
@@ -89,7 +89,7 @@ names_network() {
     grep -qF '"bound": "network"' tp.json
 }
 # Kernels of a debug build, or on a busy machine, may be slower still than 1 Gbit/s.
-names_network 1gbit || { echo "note: not at 1 Gbit/s: $(cat "$work/out")"; names_network 30mbit; } ||
-    fail "the network is not named: $(cat "$work/out")"
+names_network 1gbit || { echo "note: not at 1 Gbit/s: $(cat "$work/stdout")"; names_network 30mbit; } ||
+    fail "the network is not named: $(cat "$work/stdout")"
 [ "$failed" -eq 0 ] && echo "fleet tp: ok"
 exit "$failed"
