@@ -25,7 +25,7 @@ refuses() {
 refuses 'two or more'
 refuses 'found 1 machine,' "$machine"
 refuses 'no-such' "$machine" no-such
-refuses 'unknown' "$machine" epyc-9654 --frob
+refuses 'is not an option' "$machine" epyc-9654 --frob
 refuses '--price' "$machine" epyc-9654 --price epyc-9654=1
 refuses 'accepted extensions' "$machine" epyc-9654 -o "$work/x.gif"
 refuses 'no-model' "$machine" epyc-9654 -m no-model
