@@ -141,5 +141,5 @@ struct line_terms line_block_terms(enum line_format format, const unsigned char 
     case LINE_FORMATS:
         break;
     }
-    return (struct line_terms){NAN, NAN};
+    return (struct line_terms){(double)NAN, (double)NAN};
 }

@@ -11,16 +11,21 @@ static void losses_have_likely_causes(void **state)
         const char *words;
     } cases[] = {
         {__LINE__, {0.18, 0, 0, 0, 0, 0, 0}, "one channel missing?"},
-        {__LINE__, {0.5, 0, 0, 0, 0, 0.01, NAN}, "half of the channels missing?"},
-        {__LINE__, {0.18, NAN, NAN, NAN, NAN, NAN, NAN}, "one channel missing?"},
+        {__LINE__, {0.5, 0, 0, 0, 0, 0.01, (double)NAN}, "half of the channels missing?"},
+        {__LINE__,
+         {0.18, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN},
+         "one channel missing?"},
         {__LINE__, {0.04, 0, 0, 0, 0, 0, 0}, "other DIMMs, or traffic of other work?"},
         {__LINE__, {0.05, 0.1, 0.1, 0.1, 0.1, 0, 0}, "lower clock: power cap, heat or governor?"},
         {__LINE__, {0.01, 0, 0.2, 0.2, 0, 0, 0}, "cores shared with other work, or a lower clock?"},
         {__LINE__, {0, 0.2, 0, 0, 0, 0, 0}, "L3 shared with other work?"},
         {__LINE__, {0, 0, 0, 0, 0, 0.2, 0}, "power saving, prefetch or NUMA settings?"},
         {__LINE__, {0, 0, 0, 0, 0, 0, 0.2}, "the link between the nodes?"},
-        {__LINE__, {0.02, -0.1, 0, 0, 0, 0, NAN}, ""},
-        {__LINE__, {NAN, NAN, NAN, NAN, NAN, NAN, NAN}, ""},
+        {__LINE__, {0.02, -0.1, 0, 0, 0, 0, (double)NAN}, ""},
+        {__LINE__,
+         {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN,
+          (double)NAN},
+         ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *words = cause_guess(cases[i].loss, 0.03);
