@@ -30,15 +30,16 @@ expect 0 '' mpirun -n 2 "$FLEET" probe --per core --solo --repeat 2 $small --jso
 grep -qF '"lmroof.fleet/1"' "$work/stdout" || fail "--json prints no index"
 [ "$(ls solo | grep -c 'r[01].json')" -eq 4 ] || fail "not four profiles: $(ls solo)"
 
-# pid_of COMM PARENT: waits for the newest process of that name below mpirun.
+# pid_of COMM PARENT: waits for the process of that name below mpirun: a keeper, or
+# a keeper's child that measures (whose own children check kernels).
 pid_of() {
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         sleep 0.3
-        found=$(ps -eo pid=,ppid=,comm= | awk -v c="$1" -v top="$2" '
+        found=$(ps -eo pid=,ppid=,comm= | awk -v c="$1" -v top="$2" -v keeper="$([ "$1" = lmroof-fleet ] && echo fleet-keeper || echo mpirun)" '
             {parent[$1] = $2; name[$1] = $3}
-            END {for (p in name) if (name[p] == c) {
+            END {for (p in name) if (name[p] == c && name[parent[p]] == keeper) {
                 q = p; while (q in parent && q > 1 && q != top) q = parent[q]
-                if (q == top) print p}}' | sort -n | tail -n 1)
+                if (q == top) print p}}' | sort -n | head -n 1)
         [ -n "$found" ] && [ "$(ls "$3" 2>/dev/null | wc -l)" -gt 0 ] && break
     done
     sleep 0.5
