@@ -298,7 +298,7 @@ static void bad_inputs_name_the_file(void **state)
                 {"/unknown.xml", "<topology version=\"2.0\"><object type=\"Foo\"/></topology>\n"},
                 {"/cut.xml", "<?xml version=\"1.0\"?>\n<topology version=\"2.0\">\n  <object "
                              "type=\"Machine\" os_index=\"0\" cpuset=\"0x"},
-                {"/root/nothing-we-know", "a directory with neither sys nor proc"},
+                {"/saved/nothing-we-know", "a directory with neither sys nor proc"},
                 {"/proconly/proc/cpuinfo", "no processor here\n"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct machine machine;
@@ -306,7 +306,7 @@ static void bad_inputs_name_the_file(void **state)
         if (rows[i].text != NULL) {
             fakeroot_write(root, rows[i].name, rows[i].text);
         }
-        const char *name = strncmp(rows[i].name, "/root", 5) == 0       ? "/root"
+        const char *name = strncmp(rows[i].name, "/saved", 6) == 0      ? "/saved"
                            : strncmp(rows[i].name, "/proconly", 9) == 0 ? "/proconly"
                                                                         : rows[i].name;
         (void)snprintf(path, sizeof path, "%s%s", root->dir, name);

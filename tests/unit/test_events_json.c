@@ -56,72 +56,68 @@ static void whole_file_is_read(void **state)
 }
 
 // Each mistake is one line that names the key and what is accepted.
+static const struct {
+    int line;
+    const char *text;
+    const char *named;
+} cases[] = {
+    {__LINE__, "", "not JSON"},
+    {__LINE__, "[]", "an object"},
+    {__LINE__, "{\"schema\": \"lmroof.events/2\"}", "lmroof.events/1"},
+    {__LINE__, "{}", "schema: found nothing"},
+    {__LINE__, TOP "\"evnets\": []}", "evnets"},
+    {__LINE__, TOP "\"events\": []}", "events"},
+    {__LINE__, TOP "\"events\": 7}", "events"},
+    {__LINE__, TOP "\"events\": [7]}", "events[0]"},
+    {__LINE__, TOP "\"name\": \"a\", \"name\": \"b\", \"events\": [" ROW "]}", "duplicate"},
+    {__LINE__, TOP "\"counters\": -1, \"events\": [" ROW "]}", "counters"},
+    {__LINE__, TOP "\"counters\": 6.5, \"events\": [" ROW "]}", "counters"},
+    {__LINE__, TOP "\"width_bits\": 65, \"events\": [" ROW "]}", "width_bits"},
+    {__LINE__, TOP "\"pmus\": \"a\\nb\", \"events\": [" ROW "]}", "pmus"},
+    {__LINE__, TOP "\"absent\": {\"flops\": \"x\"}, \"events\": [" ROW "]}", "absent"},
+    {__LINE__, TOP "\"match\": [{\"family\": 6}], \"events\": [" ROW "]}", "match[0].vendor"},
+    {__LINE__, TOP "\"match\": [{\"vendor\": \"x\", \"model\": [9, 3]}], \"events\": [" ROW "]}",
+     "match[0].model"},
+    {__LINE__, TOP "\"events\": [" ROW ", {\"weight\": 1}]}", "events[1].metric"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"flops\", \"weight\": 1}]}", "flops"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\"}]}", "events[0].weight"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 0}]}", "weight"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1e300}]}", "weight"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": \"1\"}]}", "weight"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"config\": \"0xZ\"}]}",
+     "config"},
+    {__LINE__,
+     TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"config\": "
+         "\"0x1ffffffffffffffff\"}]}",
+     "config"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"config\": \"-1\"}]}",
+     "config"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"rank\": 6}]}", "rank"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"soft\"}]}",
+     "raw, hardware, sysfs or papi"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"sysfs\"}]}",
+     "pmu"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"pmu\": \"x\"}]}",
+     "type"},
+    {__LINE__,
+     TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"sysfs\", \"pmu\": "
+         "\"../../etc\"}]}",
+     "without '/'"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"papi\"}]}",
+     "event"},
+    {__LINE__,
+     TOP "\"events\": [{\"metric\": \"flop_f32\", \"weight\": 1, \"counts\": [\"f32-1024\"]}]}",
+     "f32-1024"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"flop_f32\", \"weight\": 1, \"counts\": 3}]}",
+     "counts"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"flop_f32\", \"weight\": 1, \"per_vector\": 1}]}",
+     "per_vector"},
+    {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"scale\": 2}]}", "scale"},
+};
+
 static void mistakes_are_named(void **state)
 {
     (void)state;
-    const struct {
-        int line;
-        const char *text;
-        const char *named;
-    } cases[] = {
-        {__LINE__, "", "not JSON"},
-        {__LINE__, "[]", "an object"},
-        {__LINE__, "{\"schema\": \"lmroof.events/2\"}", "lmroof.events/1"},
-        {__LINE__, "{}", "schema: found nothing"},
-        {__LINE__, TOP "\"evnets\": []}", "evnets"},
-        {__LINE__, TOP "\"events\": []}", "events"},
-        {__LINE__, TOP "\"events\": 7}", "events"},
-        {__LINE__, TOP "\"events\": [7]}", "events[0]"},
-        {__LINE__, TOP "\"name\": \"a\", \"name\": \"b\", \"events\": [" ROW "]}", "duplicate"},
-        {__LINE__, TOP "\"counters\": -1, \"events\": [" ROW "]}", "counters"},
-        {__LINE__, TOP "\"counters\": 6.5, \"events\": [" ROW "]}", "counters"},
-        {__LINE__, TOP "\"width_bits\": 65, \"events\": [" ROW "]}", "width_bits"},
-        {__LINE__, TOP "\"pmus\": \"a\\nb\", \"events\": [" ROW "]}", "pmus"},
-        {__LINE__, TOP "\"absent\": {\"flops\": \"x\"}, \"events\": [" ROW "]}", "absent"},
-        {__LINE__, TOP "\"match\": [{\"family\": 6}], \"events\": [" ROW "]}", "match[0].vendor"},
-        {__LINE__,
-         TOP "\"match\": [{\"vendor\": \"x\", \"model\": [9, 3]}], \"events\": [" ROW "]}",
-         "match[0].model"},
-        {__LINE__, TOP "\"events\": [" ROW ", {\"weight\": 1}]}", "events[1].metric"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"flops\", \"weight\": 1}]}", "flops"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\"}]}", "events[0].weight"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 0}]}", "weight"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1e300}]}", "weight"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": \"1\"}]}", "weight"},
-        {__LINE__,
-         TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"config\": \"0xZ\"}]}",
-         "config"},
-        {__LINE__,
-         TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"config\": "
-             "\"0x1ffffffffffffffff\"}]}",
-         "config"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"config\": \"-1\"}]}",
-         "config"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"rank\": 6}]}",
-         "rank"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"soft\"}]}",
-         "raw, hardware, sysfs or papi"},
-        {__LINE__,
-         TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"sysfs\"}]}", "pmu"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"pmu\": \"x\"}]}",
-         "type"},
-        {__LINE__,
-         TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"sysfs\", \"pmu\": "
-             "\"../../etc\"}]}",
-         "without '/'"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"type\": \"papi\"}]}",
-         "event"},
-        {__LINE__,
-         TOP "\"events\": [{\"metric\": \"flop_f32\", \"weight\": 1, \"counts\": [\"f32-1024\"]}]}",
-         "f32-1024"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"flop_f32\", \"weight\": 1, \"counts\": 3}]}",
-         "counts"},
-        {__LINE__,
-         TOP "\"events\": [{\"metric\": \"flop_f32\", \"weight\": 1, \"per_vector\": 1}]}",
-         "per_vector"},
-        {__LINE__, TOP "\"events\": [{\"metric\": \"cycles\", \"weight\": 1, \"scale\": 2}]}",
-         "scale"},
-    };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct status status;
         struct event_file *file = read_text(&status, cases[i].text);
