@@ -152,9 +152,19 @@ wait "$pid"
 [ $? -eq 143 ] || fail "SIGTERM to a plain command is not 143"
 # Ctrl-C at a terminal: the group gets it from the kernel, the command once.
 if command -v script >/dev/null 2>&1; then
-    (sleep 2; printf '\003'; sleep 1) |
-        script -qec "$exec --quiet -- sh -c 'trap \"echo once >>$work/ctrl; exit 6\" INT; sleep 20'; echo status \$? >>$work/ctrl" \
-            /dev/null >/dev/null 2>&1
+    # The terminal's own shell gets it too and must outlive it, whichever shell that is.
+    cat >"$work/session" <<SESSION
+trap : INT
+$exec --quiet -- sh -c 'trap "echo once >>$work/ctrl; exit 6" INT; echo ready >>$work/ctrl; sleep 20'
+echo "status \$?" >>$work/ctrl
+SESSION
+    : >"$work/ctrl"
+    wait_for() { # WORD: at most 20 s for it to stand in the log
+        tries=0
+        until grep -q "$1" "$work/ctrl" || [ "$tries" -gt 200 ]; do sleep 0.1; tries=$((tries + 1)); done
+    }
+    (wait_for ready; sleep 0.3; printf '\003'; wait_for status) |
+        SHELL=/bin/sh script -qec "sh $work/session" /dev/null >/dev/null 2>&1
     grep -qx "status 6" "$work/ctrl" || fail "Ctrl-C: $(cat "$work/ctrl")"
     [ "$(grep -cx once "$work/ctrl")" -eq 1 ] || fail "Ctrl-C reached the command more than once"
 else
