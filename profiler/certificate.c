@@ -164,6 +164,25 @@ static bool sum_of(double *counted, enum counter_fault *fault, size_t *others, s
     return true;
 }
 
+// What was counted against what it had to be, when nothing else was wrong.
+static enum counter_fault fault_of(const struct certificate_entry *entry)
+{
+    bool inside = entry->counted >= entry->low && entry->counted <= entry->high;
+    return entry->fault == FAULT_NONE && !inside ? FAULT_LIES : entry->fault;
+}
+
+// The fault of event `i` and, where it was judged by its sum with others, theirs too.
+static void mark_faults(enum counter_fault *faults, enum counter_fault fault, size_t i,
+                        const struct counter_event *events, size_t count, enum known_work work)
+{
+    faults[i] = counter_fault_worse(faults[i], fault);
+    for (size_t k = i + 1; is_memory(work) && k < count; k++) {
+        if (same_sum(&events[i], &events[k], work)) {
+            faults[k] = counter_fault_worse(faults[k], fault);
+        }
+    }
+}
+
 static void judge(struct certificate *out, enum counter_fault *faults,
                   const struct counter_source *source, const struct counter_event *events,
                   size_t count, enum known_work work, struct known_amount amount,
@@ -179,18 +198,11 @@ static void judge(struct certificate *out, enum counter_fault *faults,
             !sum_of(&entry.counted, &entry.fault, &others, i, events, count, work, interval)) {
             continue;
         }
-        if (entry.fault == FAULT_NONE &&
-            !(entry.counted >= entry.low && entry.counted <= entry.high)) {
-            entry.fault = FAULT_LIES;
-        }
+        entry.fault = fault_of(&entry);
         (void)snprintf(entry.event, sizeof entry.event,
                        others > 0 ? "%.120s and %zu more" : "%.120s", events[i].label, others);
         append(out, &entry);
-        for (size_t k = i; k < count; k++) {
-            if (k == i || (is_memory(work) && same_sum(&events[i], &events[k], work))) {
-                faults[k] = counter_fault_worse(faults[k], entry.fault);
-            }
-        }
+        mark_faults(faults, entry.fault, i, events, count, work);
     }
 }
 

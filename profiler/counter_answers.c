@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { EVENT_NAME = 160 };
+
 void counter_session_reset(struct counter_session *session)
 {
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
@@ -95,7 +97,18 @@ size_t counter_session_events(struct counter_event *out, size_t max,
     return count;
 }
 
-// Names of a metric's rows at the rank in use, each with its PMU and weight.
+// An event as its table's row names it: PMU/name/ or the name alone.
+static void name_event(char *out, size_t size, const struct event_row *row)
+{
+    char code[24];
+    (void)snprintf(code, sizeof code, "0x%llx", (unsigned long long)row->config);
+    const char *name = row->event != NULL ? row->event : code;
+    name = row->terms != NULL ? row->terms : name;
+    const char *slash = row->pmu != NULL ? "/" : "";
+    (void)snprintf(out, size, "%s%s%s%s", row->pmu != NULL ? row->pmu : "", slash, name, slash);
+}
+
+// Names of a metric's rows at the rank in use, joined by " + "; cut off with "...".
 static void list_events(char *out, size_t size, const struct event_table *table, enum metric metric,
                         unsigned rank)
 {
@@ -106,12 +119,9 @@ static void list_events(char *out, size_t size, const struct event_table *table,
         if (row->metric != metric || row->rank != rank) {
             continue;
         }
-        char code[24];
-        (void)snprintf(code, sizeof code, "0x%llx", (unsigned long long)row->config);
-        const char *name = row->terms != NULL ? row->terms : row->event != NULL ? row->event : code;
-        int length = snprintf(out + used, size - used, "%s%s%s%s%s", used > 0 ? " + " : "",
-                              row->pmu != NULL ? row->pmu : "", row->pmu != NULL ? "/" : "", name,
-                              row->pmu != NULL ? "/" : "");
+        char name[EVENT_NAME];
+        name_event(name, sizeof name, row);
+        int length = snprintf(out + used, size - used, "%s%s", used > 0 ? " + " : "", name);
         if (length < 0 || (size_t)length >= size - used) {
             (void)snprintf(out + (size > 4 ? size - 4 : 0), 4, "...");
             return;

@@ -110,6 +110,25 @@ static bool row_is(const struct counter_resolver *resolver, size_t i, enum metri
            !(row->per_vector && resolver->sve_bytes == 0);
 }
 
+// Events of one row, 0 with its fault and what is missing.
+static size_t resolve_row(struct counter_event *out, size_t room, enum counter_fault *fault,
+                          char *what, const struct counter_resolver *resolver,
+                          const struct event_row *row)
+{
+    size_t added = 0;
+    if (room > 0) {
+        added = row->pmu == NULL ? resolve_core(out, resolver, row)
+                                 : resolve_boxes(out, room, resolver, row);
+    }
+    if (added == 0) {
+        *fault = FAULT_UNSUPPORTED;
+        (void)snprintf(what, COUNTER_DETAIL, "no PMU %s in sysfs with %s",
+                       row->pmu != NULL ? row->pmu : "core",
+                       row->terms != NULL ? row->terms : "a cpumask");
+    }
+    return added;
+}
+
 size_t counter_resolve(struct counter_event *out, enum counter_fault *fault, char *what,
                        const struct counter_resolver *resolver, enum metric metric, unsigned rank)
 {
@@ -127,15 +146,9 @@ size_t counter_resolve(struct counter_event *out, enum counter_fault *fault, cha
                            row->event != NULL ? row->event : row->terms);
             return 0;
         }
-        size_t room = COUNTER_RESOLVED_MAX - count;
-        size_t added = room == 0          ? 0
-                       : row->pmu == NULL ? resolve_core(&out[count], resolver, row)
-                                          : resolve_boxes(&out[count], room, resolver, row);
+        size_t added =
+            resolve_row(&out[count], COUNTER_RESOLVED_MAX - count, fault, what, resolver, row);
         if (added == 0) {
-            *fault = FAULT_UNSUPPORTED;
-            (void)snprintf(what, COUNTER_DETAIL, "no PMU %s in sysfs with %s",
-                           row->pmu != NULL ? row->pmu : "core",
-                           row->terms != NULL ? row->terms : "a cpumask");
             return 0;
         }
         count += added;

@@ -148,6 +148,7 @@ static struct status write_report(const struct result_run *run,
     char text[REPORT_LINE];
     const char *try_ = report_incomplete_try(run);
     bool part = report_incomplete_text(text, run);
+    (void)fflush(context->out); // both may go to one file
     (void)fprintf(context->err, "lmroof: the report is in %s%s%s%s%s\n", report_path,
                   part ? "; " : "", text, try_[0] == '\0' ? "" : "; try: ", try_);
     return status_ok();
