@@ -107,6 +107,56 @@ static void check_gemm(struct result_run *run)
     }
 }
 
+// True if products of this type can be made of that class's instructions without loss.
+static bool serves(const struct result_compute *fma, const struct result_compute *gemm)
+{
+    bool widened = strcmp(fma->dtype, "f32") == 0 &&
+                   (strcmp(gemm->dtype, "bf16") == 0 || strcmp(gemm->dtype, "f16") == 0);
+    return strcmp(fma->kind, "fma") == 0 && fma->threads == gemm->threads &&
+           (strcmp(fma->dtype, gemm->dtype) == 0 || widened);
+}
+
+static struct result_compute *fastest_for(struct result_machine *machine,
+                                          const struct result_compute *gemm)
+{
+    struct result_compute *best = NULL;
+    for (size_t i = 0; i < machine->compute_count; i++) {
+        struct result_compute *fma = &machine->compute[i];
+        if (serves(fma, gemm) && (best == NULL || fma->flop_per_s.value > best->flop_per_s.value)) {
+            best = fma;
+        }
+    }
+    return best;
+}
+
+// A product above the peak of the instructions that it is made of shows that the peak was not
+// reached when it was measured.
+static void check_above(struct result_run *run)
+{
+    for (size_t i = 0; i < run->machine.compute_count; i++) {
+        const struct result_compute *gemm = &run->machine.compute[i];
+        struct result_compute *peak = NULL;
+        if (strcmp(gemm->kind, "gemm") == 0) {
+            peak = fastest_for(&run->machine, gemm);
+        }
+        if (peak == NULL || !(gemm->flop_per_s.value > peak->flop_per_s.value) ||
+            !(gemm->flop_per_s.ci95_low > peak->flop_per_s.ci95_high)) {
+            continue;
+        }
+        char reached[UNITS_TEXT];
+        char rate[UNITS_TEXT];
+        (void)rate_text(reached, &gemm->flop_per_s, "FLOP/s");
+        (void)rate_text(rate, &peak->flop_per_s, "FLOP/s");
+        (void)snprintf(peak->unsteady, sizeof peak->unsteady,
+                       "no ceiling: the %s gemm reached %s in the same minute", gemm->dtype,
+                       reached);
+        result_warn(run, "above_roof", "repeat it on a quiet machine",
+                    "the %s gemm reached %s where the fastest instructions it can be made of were "
+                    "measured at %s (%s %s): that peak was disturbed and is no ceiling",
+                    gemm->dtype, reached, rate, peak->dtype, peak->class_);
+    }
+}
+
 // Threads that share a last-level cache pass a line through it, in a fraction of the time that
 // memory takes. If it takes as long as that, they do not share one.
 static void check_distance(struct result_run *run, const struct machine *machine,
@@ -193,6 +243,7 @@ void probe_check_roofs(struct result_run *run, const struct machine *machine,
     check_order(run);
     check_physics(run);
     check_gemm(run);
+    check_above(run);
     check_distance(run, machine, seen);
     check_steady(run, seen);
 }

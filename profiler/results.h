@@ -139,6 +139,10 @@ struct result_point {
     bool integer_operations;
     bool disturbed;    /**< most rounds saw an external sign of disturbance and were kept */
     unsigned attempts; /**< contests of kernels until one was kept; not in documents */
+    /** Paired by round, with their intervals; NaN without twins; not in documents. */
+    struct verdict_ratio read_roof_ratio;    /**< modelled bytes/s over the read roof */
+    struct verdict_ratio memory_only_ratio;  /**< the twin's time over the full one */
+    struct verdict_ratio compute_only_ratio; /**< as above */
 };
 
 /** name=value facts: host and conditions, in order of insertion. text values only; numbers that

@@ -157,13 +157,16 @@ static void fill_verdict(struct result_point *out, const struct run_measure *mea
     }
     const struct reading read_fraction =
         reading_of_samples(rates, r->n, BETTER_HIGHER, ORIGIN_TIMED);
+    out->read_roof_ratio = ratio_of(&read_fraction);
+    out->memory_only_ratio = twin_ratio(r, r->memory_only);
+    out->compute_only_ratio = twin_ratio(r, r->compute_only);
     struct verdict_input input = {
         .flop_per_byte = out->flop_per_byte_predicted,
         .ridge_flop_per_byte = out->roof_flop_per_s.value / out->roof_bytes_per_s.value,
-        .read_roof_fraction = ratio_of(&read_fraction),
+        .read_roof_fraction = out->read_roof_ratio,
         .roof_fraction = ratio_of(&out->roof_fraction),
-        .memory_only = twin_ratio(r, r->memory_only),
-        .compute_only = twin_ratio(r, r->compute_only),
+        .memory_only = out->memory_only_ratio,
+        .compute_only = out->compute_only_ratio,
         .threads = measure->session->threads,
         .read_growth = measure->session->read_growth,
         .other_mix = measure->session->other_mix,

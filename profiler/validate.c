@@ -8,10 +8,8 @@
 /** The step's operators added up, each times its layers. */
 struct sums {
     double seconds, flop, bytes;
-    double memory_only, compute_only;
     double read_roof_seconds; // the bytes at the read roof of the same rounds
-    double attainable_seconds;
-    double compute_seconds; // the flop at the compute roof
+    double compute_seconds;   // the flop at the compute roof
 };
 
 static struct sums add_up(const struct result_run *run)
@@ -26,35 +24,67 @@ static struct sums add_up(const struct result_run *run)
         s.seconds += n * p->seconds.value;
         s.flop += n * p->flop;
         s.bytes += n * p->bytes_modelled;
-        s.memory_only += n * p->memory_only_seconds.value;
-        s.compute_only += n * p->compute_only_seconds.value;
         s.read_roof_seconds += n * p->bytes_modelled / p->roof_bytes_per_s.value;
         s.compute_seconds += n * p->flop / p->roof_flop_per_s.value;
-        s.attainable_seconds += n * p->flop / p->attainable_flop_per_s;
     }
     return s;
 }
 
-static void judge_step(struct validation *out, const struct result_run *run, double read_growth,
-                       double other_mix)
+enum step_ratio { STEP_ROOF, STEP_READ, STEP_MEMORY_ONLY, STEP_COMPUTE_ONLY };
+
+static struct verdict_ratio ratio_of(const struct result_point *p, enum step_ratio which)
+{
+    switch (which) {
+    case STEP_READ:
+        return p->read_roof_ratio;
+    case STEP_MEMORY_ONLY:
+        return p->memory_only_ratio;
+    case STEP_COMPUTE_ONLY:
+        return p->compute_only_ratio;
+    case STEP_ROOF:
+        break;
+    }
+    return (struct verdict_ratio){p->roof_fraction.value, p->roof_fraction.ci95_low,
+                                  p->roof_fraction.ci95_high};
+}
+
+// Operators were measured one after the other: their ratios are weighted by time, and the ends of
+// their intervals, errors of their own, add up as squares.
+static struct verdict_ratio weighted(const struct result_run *run, enum step_ratio which)
+{
+    double seconds = add_up(run).seconds;
+    double value = 0;
+    double below = 0;
+    double above = 0;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *p = &run->points[i];
+        if (!reading_is_present(&p->seconds)) {
+            continue;
+        }
+        double weight = p->layers * p->seconds.value / seconds;
+        const struct verdict_ratio ratio = ratio_of(p, which);
+        value += weight * ratio.value;
+        below += pow(weight * (ratio.value - ratio.low), 2);
+        above += pow(weight * (ratio.high - ratio.value), 2);
+    }
+    return (struct verdict_ratio){value, value - sqrt(below), value + sqrt(above)};
+}
+
+static void judge_step(struct validation *out, const struct result_run *run)
 {
     const struct sums s = add_up(run);
     double read = s.bytes / s.read_roof_seconds;
     double compute = s.flop / s.compute_seconds;
-    double of_read = s.read_roof_seconds / s.seconds;
-    double of_roof = s.attainable_seconds / s.seconds;
     const struct verdict_input input = {
         .flop_per_byte = s.flop / s.bytes,
         .ridge_flop_per_byte = compute / read,
-        .read_roof_fraction = {of_read, of_read, of_read},
-        .roof_fraction = {of_roof, (double)NAN, (double)NAN},
-        .memory_only = {s.memory_only / s.seconds, s.memory_only / s.seconds,
-                        s.memory_only / s.seconds},
-        .compute_only = {s.compute_only / s.seconds, s.compute_only / s.seconds,
-                         s.compute_only / s.seconds},
+        .read_roof_fraction = weighted(run, STEP_READ),
+        .roof_fraction = weighted(run, STEP_ROOF),
+        .memory_only = weighted(run, STEP_MEMORY_ONLY),
+        .compute_only = weighted(run, STEP_COMPUTE_ONLY),
         .threads = run->point_count > 0 ? run->points[0].threads : 1,
-        .read_growth = read_growth,
-        .other_mix = other_mix,
+        .read_growth = run->read_growth,
+        .other_mix = run->other_mix,
         .dtype_time_ratio = (double)NAN,
         .dtype_byte_ratio = (double)NAN,
         .counted_byte_ratio = (double)NAN,
@@ -103,6 +133,23 @@ static unsigned disturbed_points(const struct result_run *run)
     return count;
 }
 
+// Whether the memory itself is the limit, and what the threads' growth says of more cores.
+static void describe_saturation(char *out, size_t size, const struct validation *v,
+                                const struct result_run *run)
+{
+    if (saturated(v)) {
+        (void)snprintf(out, size, "the memory itself is saturated: more cores would not help");
+        return;
+    }
+    int used = snprintf(out, size,
+                        "the memory itself is not saturated: the cores' reads in flight are the "
+                        "limit, and more cores would help");
+    if (!isnan(run->read_growth) && used > 0 && (size_t)used < size) {
+        (void)snprintf(out + used, size - (size_t)used, " (the last half of the threads: %.2fx)",
+                       run->read_growth);
+    }
+}
+
 static void write_finding(struct validation *v, const struct result_run *run)
 {
     const struct result_point *p = &run->points[0];
@@ -110,10 +157,8 @@ static void write_finding(struct validation *v, const struct result_run *run)
     (void)snprintf(cores, sizeof cores, "these %u cores (cpus %.40s of %.80s)", p->threads,
                    fact(run->conditions, run->condition_count, "cpus"),
                    fact(run->host, run->host_count, "name"));
-    const char *form = saturated(v)
-                           ? "the memory itself is saturated: more cores would not help"
-                           : "the memory itself is not saturated: the cores' reads in flight are "
-                             "the limit, and more cores would help";
+    char form[200];
+    describe_saturation(form, sizeof form, v, run);
     switch (v->verdict) {
     case CLAIM_CONFIRMED:
         (void)snprintf(v->finding, sizeof v->finding,
@@ -140,8 +185,7 @@ static void write_finding(struct validation *v, const struct result_run *run)
     }
 }
 
-void validation_judge(struct validation *out, const struct result_run *run, double read_growth,
-                      double other_mix)
+void validation_judge(struct validation *out, const struct result_run *run)
 {
     struct verdict_share shares[VALIDATE_OPERATORS_MAX];
     size_t count = 0;
@@ -154,7 +198,7 @@ void validation_judge(struct validation *out, const struct result_run *run, doub
             .time_share_fraction = p->time_share_fraction};
     }
     out->verdict = verdict_step(&out->memory_fraction, &out->unknown_fraction, shares, count);
-    judge_step(out, run, read_growth, other_mix);
+    judge_step(out, run);
     const struct result_point *p = &run->points[0];
     (void)snprintf(out->claim, sizeof out->claim,
                    "decode of %s in %s at batch %u and context %llu is bound by memory bandwidth",

@@ -19,10 +19,9 @@ struct validation {
     double unknown_fraction;
 };
 
-/** Judges a run of one dtype, batch and context of decode. growth and mix are the session's
- *  (NaN: unknown). */
-void validation_judge(struct validation *out, const struct result_run *run, double read_growth,
-                      double other_mix);
+/** Judges a run of one dtype, batch and context of decode, with its session's read_growth and
+ *  other_mix (NaN: unknown). The step's ratios are its operators', weighted by time. */
+void validation_judge(struct validation *out, const struct result_run *run);
 
 /** The verdict on a run that a signal ended: cannot tell, whatever was measured by then. */
 void validation_interrupted(struct validation *out, const struct result_run *run);

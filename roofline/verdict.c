@@ -188,7 +188,7 @@ static bool test_saturation(struct verdict *out, const struct verdict_input *in)
     struct verdict_evidence *e = add(out, "saturation", saturated);
     say(e->expected,
         "saturated: reads grow less than %.2fx from half of the threads to all, and "
-        "non-temporal stores or copies move less than %.2fx as much",
+        "non-temporal stores or copies move less than %.2fx of what reads do",
         saturated_growth, other_mix_more);
     char growth[48] = "one thread";
     if (!isnan(in->read_growth)) {
@@ -197,8 +197,8 @@ static bool test_saturation(struct verdict *out, const struct verdict_input *in)
     if (isnan(in->other_mix)) {
         say(e->found, "%s: %s", growth, saturated ? "saturated" : "not saturated");
     } else {
-        say(e->found, "%s, non-temporal stores or copies move %.2fx: %s", growth, in->other_mix,
-            saturated ? "saturated" : "not saturated");
+        say(e->found, "%s, non-temporal stores or copies move %.2fx of what reads do: %s", growth,
+            in->other_mix, saturated ? "saturated" : "not saturated");
     }
     return saturated;
 }

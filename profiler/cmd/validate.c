@@ -113,7 +113,7 @@ static struct status judge(int *exit_code, const struct result_run *run,
     static const int codes[] = {
         [CLAIM_CONFIRMED] = 0, [CLAIM_REFUTED] = 3, [CLAIM_CANNOT_TELL] = 4};
     struct validation validation;
-    validation_judge(&validation, run, run->read_growth, run->other_mix);
+    validation_judge(&validation, run);
     *exit_code = codes[validation.verdict];
     if (!request->quiet) {
         print_warnings(run, context->err);

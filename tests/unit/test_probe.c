@@ -303,6 +303,32 @@ static void slow_gemm_and_impossible_bandwidth(void **state)
     free(fine.warnings);
 }
 
+static void rates_between(struct result_compute *row, double low, double high)
+{
+    row->flop_per_s.ci95_low = low;
+    row->flop_per_s.ci95_high = high;
+}
+
+// A peak that a product exceeds, by their intervals, is no ceiling.
+static void a_gemm_above_its_peak(void **state)
+{
+    (void)state;
+    struct result_compute rows[] = {compute("fma", 52e9), compute("gemm", 93e9)};
+    struct result_run run = {.machine = {.compute = rows, .compute_count = 2}};
+    rates_between(&rows[0], 51e9, 53e9);
+    rates_between(&rows[1], 75e9, 98e9);
+    assert_int_equal(warnings_of(&run, "above_roof"), 1);
+    assert_non_null(strstr(rows[0].unsteady, "gemm reached 93"));
+    assert_string_equal(rows[1].unsteady, "");
+    rows[0].unsteady[0] = '\0';
+    rates_between(&rows[0], 51e9, 76e9); // the intervals meet: chance
+    struct result_run fine = {.machine = {.compute = rows, .compute_count = 2}};
+    assert_int_equal(warnings_of(&fine, "above_roof"), 0);
+    assert_string_equal(rows[0].unsteady, "");
+    free(run.warnings);
+    free(fine.warnings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +342,7 @@ int main(void)
         cmocka_unit_test(cores_before_siblings),
         cmocka_unit_test(drift_needs_distance_and_disjoint_intervals),
         cmocka_unit_test(a_violated_order_is_reported),
+        cmocka_unit_test(a_gemm_above_its_peak),
         cmocka_unit_test(slow_gemm_and_impossible_bandwidth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,12 @@ static struct result_point point(const char *operator_, enum verdict_bound bound
     (void)snprintf(out.dtype, sizeof out.dtype, "bf16");
     (void)snprintf(out.resident_level, sizeof out.resident_level, "DRAM");
     out.seconds = reading_plain(1e-3, ORIGIN_TIMED);
-    out.memory_only_seconds = reading_plain(0.98e-3, ORIGIN_TIMED);
-    out.compute_only_seconds = reading_plain(0.1e-3, ORIGIN_TIMED);
+    out.roof_fraction = reading_plain(1, ORIGIN_TIMED);
+    out.roof_fraction.ci95_low = 0.9;
+    out.roof_fraction.ci95_high = 1.04;
+    out.read_roof_ratio = (struct verdict_ratio){1, 0.9, 1.04};
+    out.memory_only_ratio = (struct verdict_ratio){0.98, 0.95, 1.02};
+    out.compute_only_ratio = (struct verdict_ratio){0.1, 0.1, 0.1};
     out.roof_bytes_per_s = reading_plain(10e9, ORIGIN_TIMED);
     out.roof_flop_per_s = reading_plain(1e12, ORIGIN_TIMED);
     return out;
@@ -34,9 +38,10 @@ static struct result_point point(const char *operator_, enum verdict_bound bound
 static struct validation judge(struct result_point *points, double growth)
 {
     struct validation out;
-    struct result_run run = {.points = points, .point_count = POINTS};
+    struct result_run run = {
+        .points = points, .point_count = POINTS, .read_growth = growth, .other_mix = 1.0};
     (void)snprintf(run.model_name, sizeof run.model_name, "made-up");
-    validation_judge(&out, &run, growth, 1.0);
+    validation_judge(&out, &run);
     return out;
 }
 
@@ -70,14 +75,38 @@ static void memory_is_confirmed_and_its_form_told(void **state)
     assert_false(passed(&v, "saturation"));
 }
 
+static const char *found(const struct validation *v, const char *test)
+{
+    for (size_t i = 0; i < v->step.evidence_count; i++) {
+        if (strcmp(v->step.evidence[i].test, test) == 0) {
+            return v->step.evidence[i].found;
+        }
+    }
+    fail_msg("no evidence of %s", test);
+    return "";
+}
+
+// Two operators of equal time, each 0.05 below: sqrt(2) x 0.025 for both.
+static void the_steps_intervals_come_from_its_operators(void **state)
+{
+    (void)state;
+    struct result_point points[POINTS] = {point("qkv", BOUND_MEMORY_SATURATED, 0.5),
+                                          point("gate_up", BOUND_MEMORY_SATURATED, 0.5)};
+    points[0].memory_only_ratio = (struct verdict_ratio){0.98, 0.93, 1.03};
+    points[1].memory_only_ratio = (struct verdict_ratio){0.98, 0.93, 1.03};
+    struct validation v = judge(points, 1.9);
+    assert_non_null(strstr(found(&v, "twins"), "0.98 [0.94, 1.02]"));
+    assert_non_null(strstr(v.finding, "(the last half of the threads: 1.90x)"));
+}
+
 static void compute_refutes(void **state)
 {
     (void)state;
     struct result_point points[POINTS] = {point("qkv", BOUND_COMPUTE, 0.9),
                                           point("attention", BOUND_MEMORY_SATURATED, 0.1)};
     for (int i = 0; i < POINTS; i++) {
-        points[i].memory_only_seconds = reading_plain(0.2e-3, ORIGIN_TIMED);
-        points[i].compute_only_seconds = reading_plain(0.99e-3, ORIGIN_TIMED);
+        points[i].memory_only_ratio = (struct verdict_ratio){0.2, 0.2, 0.2};
+        points[i].compute_only_ratio = (struct verdict_ratio){0.99, 0.98, 1};
     }
     struct validation v = judge(points, 1.02);
     assert_int_equal(v.verdict, CLAIM_REFUTED);
@@ -124,7 +153,8 @@ static void the_text_holds_every_operator(void **state)
     (void)state;
     struct result_point points[POINTS] = {point("qkv", BOUND_MEMORY_SATURATED, 0.95),
                                           point("attention", BOUND_UNKNOWN, 0.05)};
-    const struct result_run run = {.points = points, .point_count = POINTS};
+    const struct result_run run = {
+        .points = points, .point_count = POINTS, .read_growth = 1.02, .other_mix = 1.0};
     struct validation v = judge(points, 1.02);
     char *text = NULL;
     size_t size = 0;
@@ -146,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_confirmed_and_its_form_told),
+        cmocka_unit_test(the_steps_intervals_come_from_its_operators),
         cmocka_unit_test(compute_refutes),
         cmocka_unit_test(a_cached_model_refutes),
         cmocka_unit_test(the_unknown_is_not_judged),
