@@ -213,10 +213,16 @@ void report_crossover_text(char out[REPORT_HEADING], const struct result_crossov
     batch_number(linears, &crossover->predicted_linears);
     batch_number(step, &crossover->predicted_step);
     batch_number(measured, &crossover->measured);
-    (void)snprintf(out, REPORT_HEADING,
-                   "crossover of %s, in sequences: predicted %.12s (linears), %.12s (step); "
-                   "measured %.12s",
-                   crossover->dtype, linears, step, measured);
+    int used = snprintf(out, REPORT_HEADING,
+                        "crossover of %s, in sequences: predicted %.12s (linears), %.12s (step); "
+                        "measured %.12s",
+                        crossover->dtype, linears, step, measured);
+    const struct reading *reading = &crossover->measured;
+    if (reading_is_present(reading) && isfinite(reading->ci95_low) && used > 0 &&
+        used < REPORT_HEADING) {
+        (void)snprintf(out + used, REPORT_HEADING - (size_t)used, " [%.3g .. %.3g]",
+                       reading->ci95_low, reading->ci95_high);
+    }
 }
 
 void report_rate_text(char out[REPORT_CELL], const struct reading *reading, const char *unit)

@@ -327,7 +327,7 @@ static struct status execute(struct run *r)
         result_warn(r->out, "disturbed", "measure on a quiet machine",
                     "%u of %zu points have too few rounds without other work on the CPUs (in all "
                     "samples: %s): their times are too long, and roofs taken beside them too low",
-                    r->disturbed_points, r->out->point_count,
+                    r->disturbed_points, r->out->point_count - r->late_points,
                     interference_describe(seen, sizeof seen, &signs));
     }
     run_summary(r->out, &r->model, &r->session, r->request);

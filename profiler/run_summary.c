@@ -146,18 +146,24 @@ static void fill_steps(struct result_run *run, const struct model *model,
     }
 }
 
-// Seconds of the linears of a decode step at a batch; NaN if some were not measured.
-static double linears_seconds(const struct result_run *run, const char *dtype, unsigned batch,
-                              uint64_t context)
+// Seconds of the linears of a decode step at a batch, the ends of their intervals added up; the
+// value is NaN if some were not measured.
+static struct verdict_ratio linears_seconds(const struct result_run *run, const char *dtype,
+                                            unsigned batch, uint64_t context)
 {
-    double sum = (double)NAN;
+    struct verdict_ratio sum = {0, 0, 0};
+    bool any = false;
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *p = &run->points[i];
         if (strcmp(p->phase, "decode") == 0 && strcmp(p->dtype, dtype) == 0 && p->batch == batch &&
             p->context == context && strcmp(p->operator_, "attention") != 0) {
-            sum = (isnan(sum) ? 0 : sum) + p->seconds.value * p->layers;
+            any = true;
+            sum.value += p->seconds.value * p->layers;
+            sum.low += p->seconds.ci95_low * p->layers;
+            sum.high += p->seconds.ci95_high * p->layers;
         }
     }
+    sum.value = any ? sum.value : (double)NAN;
     return sum;
 }
 
@@ -191,16 +197,26 @@ static struct reading measured_crossover(const struct result_run *run, const cha
         low = request->batch.values[i] < low ? request->batch.values[i] : low;
         high = request->batch.values[i] > high ? request->batch.values[i] : high;
     }
-    double flat = linears_seconds(run, dtype, (unsigned)low, context);
-    double steep = linears_seconds(run, dtype, (unsigned)high, context);
+    struct verdict_ratio flat = linears_seconds(run, dtype, (unsigned)low, context);
+    struct verdict_ratio steep = linears_seconds(run, dtype, (unsigned)high, context);
     bool brackets = low < high && linears_bound_by(run, dtype, (unsigned)low, context, false) &&
                     linears_bound_by(run, dtype, (unsigned)high, context, true);
-    if (!brackets || isnan(flat) || isnan(steep)) {
+    if (!brackets || isnan(flat.value) || isnan(steep.value)) {
         return reading_absent(ABSENT_UNSUPPORTED,
                               "the batches do not go from memory-bound to compute-bound",
                               "more values of --batch, for example 1,4,16,64");
     }
-    return reading_plain(flat * (double)high / steep, ORIGIN_TIMED);
+    struct reading out = reading_plain(flat.value * (double)high / steep.value, ORIGIN_TIMED);
+    out.ci95_low = flat.low * (double)high / steep.high;
+    out.ci95_high = flat.high * (double)high / steep.low;
+    if (out.ci95_high > VERDICT_WIDEST * out.ci95_low) {
+        char text[128];
+        (void)snprintf(text, sizeof text,
+                       "between %.3g and %.3g: the times of batch %u and %u scatter too much",
+                       out.ci95_low, out.ci95_high, (unsigned)low, (unsigned)high);
+        return reading_absent(ABSENT_UNSUPPORTED, text, "a quiet machine, or a larger --repeat");
+    }
+    return out;
 }
 
 static struct reading batch_reading(bool never, double batch, double limit)

@@ -19,6 +19,10 @@ static void crossovers_in_words(void **unused)
     report_crossover_text(text, &crossover);
     assert_string_equal(text, "crossover of bf16, in sequences: predicted 13.5 (linears), never "
                               "(step); measured 9.04");
+    crossover.measured.ci95_low = 7.5;
+    crossover.measured.ci95_high = 11.25;
+    report_crossover_text(text, &crossover);
+    assert_non_null(strstr(text, "measured 9.04 [7.5 .. 11.2]"));
 }
 
 static void integer_sections_are_not_in_flop(void **unused)

@@ -155,9 +155,39 @@ static void no_crossover_of_an_unmeasured_linear(void **state)
     assert_false(reading_is_present(&f->run.crossovers[0].measured));
 }
 
+static void set_interval(struct reading *seconds, double low, double high)
+{
+    seconds->ci95_low = low;
+    seconds->ci95_high = high;
+}
+
+// 2 ms x 64 / 8 ms = 16, from 1.9 x 64 / 10 to 2.2 x 64 / 7.5; then too wide to be a figure.
+static void a_measured_crossover_has_an_interval(void **state)
+{
+    struct fixture *f = *state;
+    set_interval(&f->points[0].seconds, 1.9e-3, 2.2e-3);
+    set_interval(&f->points[2].seconds, 7.5e-3, 10e-3);
+    summarise(f);
+    ASSERT_CLOSE(f->run.crossovers[0].measured.value, 16, 1e-12);
+    ASSERT_CLOSE(f->run.crossovers[0].measured.ci95_low, 12.16, 1e-12);
+    ASSERT_CLOSE(f->run.crossovers[0].measured.ci95_high, 2.2 * 64 / 7.5, 1e-12);
+}
+
+static void a_scattered_crossover_is_none(void **state)
+{
+    struct fixture *f = *state;
+    set_interval(&f->points[0].seconds, 1.9e-3, 2.2e-3);
+    set_interval(&f->points[2].seconds, 7.5e-3, 40e-3);
+    summarise(f);
+    assert_false(reading_is_present(&f->run.crossovers[0].measured));
+    assert_non_null(strstr(f->run.crossovers[0].measured.absence.text, "scatter"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_measured_crossover_has_an_interval, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_scattered_crossover_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shares_are_of_their_own_step, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unmeasured_operator_leaves_no_share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(predictions_follow_the_roofs, set_up, tear_down),
