@@ -37,7 +37,8 @@ else
     echo "note: one core: tp was not run"
 fi
 
-# Two "nodes": network namespaces with their own host names, joined by a bridge.
+# Two "nodes": network namespaces with their own host names, joined by a bridge. The burst is small:
+# a bucket that fills up while the ranks compute would hide the link.
 skip() {
     [ "$failed" -eq 0 ] || exit 1
     echo "SKIP: $1: the network's verdict was not tested"
@@ -56,7 +57,7 @@ for i in 1 2; do
     ip -n "$n" addr add "10.203.77.$i/24" dev eth0
     ip -n "$n" link set eth0 up
     ip -n "$n" link set lo up
-    ip netns exec "$n" tc qdisc add dev eth0 root tbf rate 1gbit burst 128kb latency 50ms 2>/dev/null ||
+    ip netns exec "$n" tc qdisc add dev eth0 root tbf rate 1gbit burst 16kb latency 50ms 2>/dev/null ||
         skip "no tbf here"
 done
 cat >agent <<'SH'
@@ -78,18 +79,29 @@ link = json.load(open("net.json"))["links"][0]
 rate = link["messages"][-1]["bytes_per_s"]["value"]
 assert link["from_host"] != link["to_host"] and 30e6 < rate < 150e6, link
 PY
-# names_network RATE: with links of that rate the step is bound by them.
+# Of a layer of hidden size h a rank computes 7 h^2 B FLOP here and the two all-reduces carry 8 h B
+# bytes: at h = 128 and 1 Gbit/s the link takes 0.5 ms a layer, the work a tenth of that (measured).
+# names_network RATE: with links of that rate the step is bound by them, in one of three runs: other
+# work on these cores makes the ranks slower, not the link.
 names_network() {
     for i in 1 2; do
-        ip netns exec "${namespaces}n$i" tc qdisc replace dev eth0 root tbf rate "$1" burst 128kb \
+        ip netns exec "${namespaces}n$i" tc qdisc replace dev eth0 root tbf rate "$1" burst 16kb \
             latency 50ms
     done
-    expect 0 '' mpirun $nodes "$FLEET" tp --per core -m "$tiny" --batch 64 --context 16 --repeat 5 -o tp.json
-    check tp.json
-    grep -qF '"bound": "network"' tp.json
+    for try in 1 2 3; do
+        expect 0 '' mpirun $nodes "$FLEET" tp --per core -m "$TESTS/fleet/narrow.json" --batch 64 \
+            --context 16 --repeat 5 -o tp.json
+        check tp.json
+        grep -qF '"bound": "network"' tp.json && grep -q 'Bound by: network' "$work/stdout" && return
+    done
+    echo "not at $1, run $try: $(cat "$work/stdout")"
+    return 1
 }
-# Kernels of a debug build, or on a busy machine, may be slower still than 1 Gbit/s.
-names_network 1gbit || { echo "note: not at 1 Gbit/s: $(cat "$work/stdout")"; names_network 30mbit; } ||
-    fail "the network is not named: $(cat "$work/stdout")"
+load=$(awk '{print int($1 * 10)}' /proc/loadavg)
+if ! names_network 1gbit; then
+    [ "$load" -gt $((15 * $(nproc))) ] || fail "the network is not named at 1 Gbit/s"
+    echo "note: a load of $load / 10 on $(nproc) cores: tried at 100 Mbit/s"
+    names_network 100mbit || fail "the network is not named"
+fi
 [ "$failed" -eq 0 ] && echo "fleet tp: ok"
 exit "$failed"
