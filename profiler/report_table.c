@@ -190,8 +190,15 @@ bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
         (void)snprintf(bound, sizeof bound, " (roofs allow %.3g)",
                        step->predicted_tokens_per_s.value);
     }
-    (void)snprintf(out, REPORT_HEADING, "batch %u: %.3g tokens/s%s", step->batch,
-                   step->tokens_per_s.value, bound);
+    char experts[72] = "";
+    if (step->experts_count > 0) {
+        const struct result_step_experts *e = &step->experts[0];
+        (void)snprintf(experts, sizeof experts,
+                       "; %.3g of %llu experts a layer (expected %.3g +- %.2g)", e->distinct,
+                       (unsigned long long)e->experts, e->distinct_expected, e->expected_error);
+    }
+    (void)snprintf(out, REPORT_HEADING, "batch %u: %.3g tokens/s%s%s", step->batch,
+                   step->tokens_per_s.value, bound, experts);
     return true;
 }
 

@@ -215,6 +215,24 @@ struct result_step_operator {
 
 enum { RESULT_STEP_OPERATORS_MAX = 12 };
 
+/** The routed experts of a step that was run as a whole: means over its runs. */
+struct result_step_experts {
+    uint64_t experts;          /**< of a layer */
+    uint64_t experts_used;     /**< by a token */
+    unsigned layers;           /**< with experts, that were run */
+    uint64_t steps;            /**< counted */
+    double distinct;           /**< experts that a layer's tokens were sent to */
+    double distinct_error;     /**< its standard error over the steps; NaN with one step */
+    double distinct_expected;  /**< E (1 - (1 - e/E)^T) */
+    double expected_error;     /**< standard error of a mean of so many steps and layers, from the
+                                    variance of even routing */
+    double weight_bytes;       /**< of distinct experts, of a step of all layers */
+    double weight_bytes_error; /**< its standard error over the steps; NaN with one step */
+    double weight_bytes_expected;
+    double weight_bytes_expected_error;
+    bool within_error; /**< both are within three expected errors of what is expected */
+};
+
 /** One step of the whole model: what the operators add up to. */
 struct result_step {
     char phase[8];
@@ -234,6 +252,8 @@ struct result_step {
     unsigned layers_measured; /**< fewer: the times are extrapolated; 0: not run as a whole */
     struct result_step_operator operators[RESULT_STEP_OPERATORS_MAX];
     size_t operator_count;
+    struct result_step_experts experts[1];
+    size_t experts_count;      /**< 0: no experts, or not run as a whole */
     double max_relative_error; /**< of the products' samples; NaN if not checked */
     double tolerance;
     bool verified;

@@ -329,6 +329,24 @@ static const struct field step_operator_fields[] = {
     {.key = NULL}};
 #undef T
 
+#define T result_step_experts
+static const struct field step_experts_fields[] = {
+    BYTES("experts", experts),
+    BYTES("experts_used", experts_used),
+    COUNT("layers", layers),
+    BYTES("steps", steps),
+    NUMBER("distinct", distinct, "no step was counted"),
+    NUMBER("distinct_standard_error", distinct_error, "it takes two steps"),
+    NUMBER("distinct_expected", distinct_expected, "no step was counted"),
+    NUMBER("distinct_expected_error", expected_error, "no step was counted"),
+    NUMBER("weight_bytes", weight_bytes, "no step was counted"),
+    NUMBER("weight_bytes_standard_error", weight_bytes_error, "it takes two steps"),
+    NUMBER("weight_bytes_expected", weight_bytes_expected, "no step was counted"),
+    NUMBER("weight_bytes_expected_error", weight_bytes_expected_error, "no step was counted"),
+    YES_NO("within_error", within_error),
+    {.key = NULL}};
+#undef T
+
 #define T result_step
 static const struct field step_check_fields[] = {
     NUMBER("max_relative_error", max_relative_error, "not checked against a reference"),
@@ -352,6 +370,9 @@ const struct field result_step_fields[] = {
     COUNT("layers_measured", layers_measured),
     MANY("operators", FIELD_ARRAY, operators, operator_count, result_step_operator,
          RESULT_STEP_OPERATORS_MAX, step_operator_fields),
+    {"experts", FIELD_ARRAY, FIELD_EMPTY_OMIT, AT(experts),
+     .count_offset = offsetof(struct result_step, experts_count),
+     .element_bytes = sizeof(struct result_step_experts), .max = 1, .fields = step_experts_fields},
     GROUP("result_check", step_check_fields),
     YES_NO("verified", verified),
     {.key = NULL}};

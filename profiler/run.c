@@ -68,7 +68,7 @@ static struct status memory_needed(uint64_t *arena, struct run *r)
             kv = step.kv_bytes;
         }
         // Padding to whole groups, pages and threads' shares: a twentieth and a little more.
-        double instance = job->bytes * 1.05 + (double)r->session.threads * (1 << 20);
+        double instance = job->instance_bytes * 1.05 + (double)r->session.threads * (1 << 20);
         *arena = instance > (double)*arena ? (uint64_t)instance : *arena;
     }
     double available = (double)r->session.machine.memory_available_bytes;
@@ -91,11 +91,6 @@ static void note_model(struct run *r)
     (void)snprintf(r->out->model_name, sizeof r->out->model_name, "%.60s", r->model.name);
     for (uint32_t i = 0; i < r->model.note_count; i++) {
         result_warn(r->out, r->model.notes[i].code, NULL, "%s", r->model.notes[i].text);
-    }
-    if (r->jobs.skipped[0] != '\0') {
-        result_warn(r->out, "not_measured", NULL,
-                    "this version has no workloads for: %s; shares of the step are not given",
-                    r->jobs.skipped);
     }
     for (size_t i = 0; i < r->request->context.count && r->request->decode; i++) {
         uint64_t context = r->request->context.values[i];

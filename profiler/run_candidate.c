@@ -48,12 +48,36 @@ static struct status create_attention(struct work **out, const struct run_measur
                                             .kv_heads = (unsigned)a->kv_heads,
                                             .k_dim = (unsigned)a->k_dim,
                                             .v_dim = (unsigned)a->v_dim,
+                                            .scale_dim = job->scale_dim,
+                                            .latent = job->latent,
+                                            .sinks = job->sinks,
+                                            .window = job->prefill ? a->window : 0,
+                                            .chunked = a->chunked,
                                             .context = context,
                                             .rows = job->rows,
                                             .prefill = job->prefill,
                                             .threads = measure->session->threads,
                                             .prefetch_bytes = distances[0]};
     return work_attention(out, &params);
+}
+
+static struct status create_experts(struct work **out, const struct run_job *job,
+                                    const struct linear_params *up)
+{
+    struct experts_params params = {.up = *up,
+                                    .down = *up,
+                                    .experts = (unsigned)job->experts,
+                                    .used = (unsigned)job->experts_used,
+                                    .gated = job->gated,
+                                    .activation = ELEMENTWISE_SILU};
+    params.down.n = job->k;
+    params.down.k = job->expert_width;
+    params.down.format = run_line_format(dtype_for_row(job->dtype, job->expert_width));
+    params.down.class_ = line_is_blocks(params.down.format) ? LINEAR_DOT : up->class_;
+    if (!linear_supported(params.down.format, params.down.class_, up->isa)) {
+        params.down.class_ = LINEAR_FMA; // rows that fell back to a plain format
+    }
+    return work_experts(out, &params, job->rows);
 }
 
 struct status run_candidate_create(struct work **out, const struct run_measure *measure,
@@ -66,7 +90,8 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
         return create_attention(out, measure, job, isa);
     }
     if (candidate == CANDIDATE_LIBRARY) {
-        if (!job->prefill || job->dtype != DTYPE_F32 || measure->session->blas == NULL) {
+        if (!job->prefill || job->dtype != DTYPE_F32 || measure->session->blas == NULL ||
+            run_job_kind(job) != RUN_LINEAR) {
             return status_error(STATUS_UNAVAILABLE, "no library call for this operator");
         }
         return work_sgemm(out, measure->session->blas, job->rows, job->n, job->k);
@@ -83,6 +108,15 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
                                          .k = job->k,
                                          .threads = measure->session->threads,
                                          .prefetch_bytes = distances[0]};
+    switch (run_job_kind(job)) {
+    case RUN_EXPERTS:
+        return create_experts(out, job, &params);
+    case RUN_HEADS:
+        return work_heads(out, &params, job->heads, (unsigned)job->rows);
+    case RUN_LINEAR:
+    case RUN_ATTENTION:
+        break;
+    }
     return work_linear(out, &params, job->rows);
 }
 
@@ -186,10 +220,9 @@ static enum dtype_id kind_dtype(const struct run_job *job)
 
 static bool same_kind(const struct run_choice *choice, const struct run_job *job)
 {
-    return choice->attention == (job->op == MODEL_OP_ATTENTION) &&
-           choice->prefill == job->prefill && choice->rows == job->rows &&
-           choice->group == group_of(job) && choice->dtype == kind_dtype(job) &&
-           choice->k == job->k;
+    return choice->job_kind == run_job_kind(job) && choice->prefill == job->prefill &&
+           choice->rows == job->rows && choice->group == group_of(job) &&
+           choice->dtype == kind_dtype(job) && choice->k == job->k;
 }
 
 void run_candidate_forget(struct run_measure *measure, const struct run_job *job)
@@ -211,7 +244,7 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
             return status_ok();
         }
     }
-    *out = (struct run_choice){.attention = job->op == MODEL_OP_ATTENTION,
+    *out = (struct run_choice){.job_kind = run_job_kind(job),
                                .prefill = job->prefill,
                                .dtype = kind_dtype(job),
                                .rows = job->rows,

@@ -21,16 +21,28 @@ struct run_job {
     unsigned variant; /**< of operators whose layers differ in shape: 0, 1, ... */
     uint64_t rows;    /**< m: rows of activations */
     uint64_t n, k;    /**< linears */
-    struct model_attention attention;
-    double flop;       /**< useful */
-    double bytes;      /**< dram_lower_bound */
-    double step_bytes; /**< weights and cache of the whole step: what a rotation stands for */
+    unsigned heads;   /**< n x k is one head's matrix, of so many; 0: a plain linear */
+    uint64_t experts; /**< all of a layer: n x k is gate and up of one; 0: no experts */
+    uint64_t experts_used, expert_width;
+    bool gated;
+    struct model_attention attention; /**< as it is computed: absorbed, one KV head */
+    bool latent;                      /**< values are parts of keys */
+    bool sinks;
+    unsigned scale_dim;    /**< of scores; 0: that of keys */
+    double flop;           /**< useful */
+    double bytes;          /**< dram_lower_bound; experts: of as many distinct ones as expected */
+    double instance_bytes; /**< that one call may read: of all experts, of keys that are made */
+    double step_bytes;     /**< weights and cache of the whole step: what a rotation stands for */
 };
+
+/** How a job's work is made. */
+enum run_job_kind { RUN_LINEAR, RUN_ATTENTION, RUN_EXPERTS, RUN_HEADS };
+
+enum run_job_kind run_job_kind(const struct run_job *job);
 
 struct run_jobs {
     struct run_job *list; /**< owned */
     size_t count;
-    char skipped[192]; /**< operators of the model that have no workload yet; "" if none */
 };
 
 /** Plans all points of the request. The list is freed by the caller. Errors: SYSTEM; INVALID from

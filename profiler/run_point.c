@@ -280,7 +280,7 @@ static struct status measure_work(struct result_point *out, struct run_measure *
                          measure->counted_samples);
     fill_point(out, measure, &rounds, compute, level);
     out->disturbed = rounds.kept_disturbed;
-    if (job->op != MODEL_OP_ATTENTION) {
+    if (run_job_kind(job) == RUN_LINEAR) {
         run_kernels_note(&measure->kernels, out, line_layout(run_weight_format(job))->name,
                          work_class_name(work));
     }

@@ -16,7 +16,7 @@ enum { RUN_CHOICES_MAX = 256 };
 
 /** The way found fastest for a kind of operator; later points of the same kind start from it. */
 struct run_choice {
-    bool attention;
+    enum run_job_kind job_kind;
     bool prefill;
     enum dtype_id dtype;
     uint64_t rows;

@@ -1,4 +1,5 @@
 #include "profiler/run_point.h"
+#include "roofline/step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,13 @@ void run_point_absent(struct result_point *out, enum absent_state state, const c
     out->roof_fraction = none;
     out->memory_only_seconds = none;
     out->compute_only_seconds = none;
+}
+
+// By the last new token.
+static uint64_t tokens_seen(const struct run_job *job)
+{
+    uint64_t before = job->context + job->rows - 1;
+    return (uint64_t)step_visible_cached(&job->attention, before) + 1;
 }
 
 void run_point_describe(struct result_point *out, const struct run_measure *measure,
@@ -44,7 +52,7 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     (void)snprintf(out->placement, sizeof out->placement, "local");
     out->m = job->op == MODEL_OP_ATTENTION ? job->rows * job->batch : job->rows;
     out->n = job->op == MODEL_OP_ATTENTION ? job->attention.heads * job->attention.v_dim : job->n;
-    out->k = job->op == MODEL_OP_ATTENTION ? job->context + job->rows : job->k;
+    out->k = job->op == MODEL_OP_ATTENTION ? tokens_seen(job) : job->k;
     out->integer_operations = run_job_is_integer(job);
     out->flop = job->flop;
     out->flop_executed = (double)NAN;

@@ -5,7 +5,8 @@
 #include "profiler/rotation.h"
 #include "profiler/run_candidate.h"
 #include "profiler/run_step_estimate.h"
-#include "roofline/units.h"
+#include "profiler/run_step_experts.h"
+#include "profiler/run_step_plan.h"
 #include "workloads/forward.h"
 
 #include <math.h>
@@ -15,119 +16,6 @@
 
 enum { ROUNDS_MIN = 3, ROUNDS_MAX = READING_SAMPLES_MAX };
 
-// A tenth of the memory is left to everyone else, as for the arena itself.
-static double usable_bytes(const struct session *session)
-{
-    return 0.9 * (double)session->machine.memory_available_bytes;
-}
-
-static struct forward_params basic_params(const struct model *model, enum dtype_id dtype,
-                                          enum dtype_id kv_dtype, const struct session *session)
-{
-    struct forward_params params = {.model = model,
-                                    .dtype = dtype,
-                                    .kv_format = run_line_format(kv_dtype),
-                                    .threads = session->threads};
-    for (int op = 0; op < MODEL_OPERATORS; op++) {
-        params.ways[op] = (struct forward_way){.isa = session->isa, .class_ = LINEAR_FMA};
-    }
-    return params;
-}
-
-// Bytes of a step with so many layers: of the arena, and in all.
-static struct status step_bytes(double *arena, double *all, const struct forward_params *params,
-                                unsigned layers)
-{
-    struct forward_params p = *params;
-    struct forward *forward = NULL;
-    p.layers = layers;
-    TRY(forward_create(&forward, &p));
-    *arena = (double)forward_thread_bytes(forward) * params->threads;
-    *all = *arena + (double)forward_activation_bytes(forward);
-    forward_destroy(forward);
-    return status_ok();
-}
-
-static unsigned model_layers(const struct model *model)
-{
-    unsigned layers = 0;
-    for (uint32_t b = 0; b < model->block_count; b++) {
-        layers += model->blocks[b].layers;
-    }
-    return layers;
-}
-
-static struct status refuse_memory(const struct model *model, double needed, double limit)
-{
-    char need[UNITS_TEXT];
-    char have[UNITS_TEXT];
-    return status_error(STATUS_UNAVAILABLE,
-                        "--step: one layer of %s with its embedding and head needs %s of memory, "
-                        "but %s are to be had; choose a smaller model, type, batch or context",
-                        model->name, units_format_binary(need, (uint64_t)needed),
-                        units_format_binary(have, (uint64_t)limit));
-}
-
-/** Layers that fit: of each block; 0 stands for all. limit: bytes to be had in all; HUGE_VAL if
- *  that is not known. */
-static struct status layers_that_fit(unsigned *out, double *arena,
-                                     const struct forward_params *params, double limit)
-{
-    double all = 0;
-    double one[2];
-    double two[2];
-    *out = 0;
-    TRY(step_bytes(arena, &all, params, 0));
-    if (all <= limit) {
-        return status_ok();
-    }
-    if (params->model->block_count > 1) {
-        return refuse_memory(params->model, all, limit);
-    }
-    TRY(step_bytes(&one[0], &one[1], params, 1));
-    TRY(step_bytes(&two[0], &two[1], params, 2));
-    double fit = 1 + floor((limit - one[1]) / (two[1] - one[1]));
-    if (!(fit >= 1)) {
-        return refuse_memory(params->model, one[1], limit);
-    }
-    *out = (unsigned)fit;
-    *arena = one[0] + (fit - 1) * (two[0] - one[0]);
-    return status_ok();
-}
-
-static void set_phase(struct forward_params *params, bool prefill, uint64_t batch, uint64_t tokens)
-{
-    params->prefill = prefill;
-    params->batch = (unsigned)batch;
-    params->context = prefill ? 0 : tokens;
-    params->prompt = prefill ? tokens : 0;
-}
-
-struct status run_steps_plan(uint64_t *out_bytes, const struct model *model,
-                             const struct run_request *request, const struct session *session)
-{
-    struct run_jobs jobs;
-    double available = usable_bytes(session);
-    TRY(run_jobs_plan(&jobs, model, request));
-    struct status status = status_ok();
-    *out_bytes = 0;
-    for (size_t i = 0; i < jobs.count && status.code == STATUS_OK; i++) {
-        const struct run_job *job = &jobs.list[i];
-        if (job->op != MODEL_OP_HEAD) {
-            continue; // one a step
-        }
-        struct forward_params params = basic_params(model, job->dtype, request->kv_dtype, session);
-        set_phase(&params, job->prefill, job->batch, job->prefill ? job->prompt : job->context);
-        unsigned layers = 0;
-        double arena = 0;
-        status = layers_that_fit(&layers, &arena, &params, available > 0 ? available : HUGE_VAL);
-        *out_bytes = arena > (double)*out_bytes ? (uint64_t)arena : *out_bytes;
-    }
-    *out_bytes += (uint64_t)session->threads * LINE_BYTES; // shares are whole lines
-    free(jobs.list);
-    return status;
-}
-
 /** One step being measured. */
 struct measured_step {
     const struct run_steps *steps;
@@ -136,7 +24,7 @@ struct measured_step {
     unsigned char *memory[MACHINE_CPUS_MAX];
     unsigned repeats; // steps a sample
     double since;     // clock, thread 0
-    double spent[MODEL_OPERATORS];
+    double spent[FORWARD_OUTSIDE + 1][MODEL_OPERATORS];
 
     unsigned n;
     double seconds[ROUNDS_MAX];
@@ -163,27 +51,43 @@ static struct status choose_ways(struct forward_params *params, const struct mea
     return status_ok();
 }
 
+static const struct run_job *head_of(const struct measured_step *m)
+{
+    for (size_t i = 0; i < m->steps->jobs->count; i++) {
+        const struct run_job *job = &m->steps->jobs->list[i];
+        if (same_step(job, m->out) && job->op == MODEL_OP_HEAD) {
+            return job;
+        }
+    }
+    return NULL;
+}
+
+static unsigned model_layers(const struct model *model)
+{
+    unsigned layers = 0;
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        layers += model->blocks[b].layers;
+    }
+    return layers;
+}
+
 static struct status create_forward(struct measured_step *m)
 {
     const struct session *session = m->steps->measure->session;
-    const struct result_step *step = m->out;
-    struct forward_params params = basic_params(m->steps->model, dtype_find(step->dtype),
-                                                m->steps->request->kv_dtype, session);
-    bool prefill = strcmp(step->phase, "prefill") == 0;
+    const struct run_job *head = head_of(m);
+    if (head == NULL) {
+        return status_error(STATUS_UNAVAILABLE, "the step has no head");
+    }
+    size_t share = rotation_share_bytes(&session->arena, session->threads);
+    struct forward_params params =
+        run_step_params(m->steps->model, head, m->steps->request->kv_dtype, session);
     double arena = 0;
-    double activations = 0;
-    set_phase(&params, prefill, step->batch, prefill ? step->prompt : step->context);
-    TRY(step_bytes(&arena, &activations, &params, 1));
-    activations -= arena;
-    TRY(layers_that_fit(&params.layers, &arena, &params,
-                        (double)rotation_share_bytes(&session->arena, session->threads) *
-                                session->threads +
-                            activations));
+    TRY(run_step_layers(&params.layers, &arena, &params, (double)share * session->threads,
+                        HUGE_VAL));
     TRY(choose_ways(&params, m));
     TRY(forward_create(&m->forward, &params));
     for (unsigned t = 0; t < session->threads; t++) {
-        m->memory[t] =
-            session->arena.base + t * rotation_share_bytes(&session->arena, session->threads);
+        m->memory[t] = session->arena.base + t * share;
     }
     m->out->layers = model_layers(m->steps->model);
     return status_ok();
@@ -200,7 +104,7 @@ static void take_time(void *context, const struct forward_mark *mark)
 {
     struct measured_step *m = context;
     double now = clock_seconds();
-    m->spent[mark->op] += now - m->since;
+    m->spent[mark->block][mark->op] += now - m->since;
     m->since = now;
 }
 
@@ -246,10 +150,13 @@ static struct status check_step(struct measured_step *m)
         m->out->phase, m->out->dtype, m->out->batch, c.check.max_relative_error, c.check.tolerance);
 }
 
-// Layers that were left out count as much as the others; the head is there once.
-static double scale_of(const struct measured_step *m, enum model_operator op)
+// Layers of a block that were left out count as much as its others.
+static double scale_of(const struct measured_step *m, unsigned block)
 {
-    return op == MODEL_OP_HEAD ? 1 : (double)m->out->layers / forward_layers(m->forward);
+    const struct model *model = m->steps->model;
+    return block == FORWARD_OUTSIDE
+               ? 1
+               : (double)model->blocks[block].layers / forward_block_layers(m->forward, block);
 }
 
 static void one_sample(struct measured_step *m)
@@ -261,9 +168,12 @@ static void one_sample(struct measured_step *m)
     double sum = 0;
     double whole = 0;
     for (int op = 0; op < MODEL_OPERATORS; op++) {
-        double seconds = m->spent[op] / m->repeats;
-        m->operators[op][i] = seconds * scale_of(m, (enum model_operator)op);
-        sum += seconds;
+        m->operators[op][i] = 0;
+        for (unsigned b = 0; b <= FORWARD_OUTSIDE; b++) {
+            double seconds = m->spent[b][op] / m->repeats;
+            sum += seconds;
+            m->operators[op][i] += seconds > 0 ? seconds * scale_of(m, b) : 0;
+        }
         whole += m->operators[op][i];
     }
     m->remainder[i] = timing.seconds / m->repeats - sum;
@@ -281,6 +191,7 @@ static void calibrate(struct measured_step *m)
     double wanted = fmax(1e-3, 1000 * clock_resolution_seconds());
     m->repeats = (unsigned)fmin(ceil(wanted / m->seconds[0]), 1e5);
     m->n = 0;
+    forward_forget_counts(m->forward);
 }
 
 static unsigned quiet_samples(const struct measured_step *m)
@@ -371,6 +282,7 @@ static struct status measure_step(struct measured_step *m, double seconds)
     TRY(check_step(m));
     TRY(run_samples(m, seconds));
     fill_step(m);
+    run_step_experts(m->out, m->forward, m->steps);
     return status_ok();
 }
 
@@ -396,6 +308,7 @@ struct status run_step_measure(struct result_step *out, struct result_run *run,
     struct status status = measure_step(m, seconds);
     if (status.code == STATUS_OK) {
         note_extrapolation(run, out);
+        run_step_note_experts(run, out);
         status = run_step_estimate(out, run, steps);
     } else if (status.code != STATUS_INTERRUPTED) {
         out->tokens_per_s = reading_absent(ABSENT_FAILED, status.detail, NULL);

@@ -104,4 +104,9 @@ double step_visible_cached(const struct model_attention *attention, uint64_t con
  *  E (1 - (1 - e/E)^T). Real routers are less uniform: an upper estimate. */
 double step_distinct_experts(uint64_t experts, uint64_t used, double tokens);
 
+/** Variance of that number: E p (1 - p) + E (E - 1) (q - p^2), where p = 1 - (1 - e/E)^T is the
+ *  chance that an expert is touched and q = 1 - 2 (1 - e/E)^T + ((E - e) (E - e - 1) / (E (E -
+ * 1)))^T that two given ones are (inclusion and exclusion). */
+double step_distinct_experts_variance(uint64_t experts, uint64_t used, double tokens);
+
 #endif

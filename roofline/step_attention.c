@@ -49,6 +49,18 @@ double step_distinct_experts(uint64_t experts, uint64_t used, double tokens)
     return missed > 0 ? all * -expm1(tokens * log1p(-(double)used / all)) : all;
 }
 
+double step_distinct_experts_variance(uint64_t experts, uint64_t used, double tokens)
+{
+    double all = (double)experts;
+    double idle = all - (double)used;
+    double missed = pow(idle / all, tokens);
+    double both_missed =
+        experts < 2 ? 0 : pow(fmax(idle * (idle - 1), 0) / (all * (all - 1)), tokens);
+    double touched = 1 - missed;
+    double both = 1 - 2 * missed + both_missed;
+    return fmax(0, all * touched * missed + all * (all - 1) * (both - touched * touched));
+}
+
 bool step_is_absorbed(const struct step_work *work, const struct model_block *block)
 {
     return block->attention.kind == MODEL_ATTENTION_MLA && work->request->mla == STEP_MLA_ABSORBED;

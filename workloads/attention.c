@@ -52,6 +52,27 @@ uint64_t attention_first_page(const struct attention *a, unsigned thread)
     return a->first_page[thread];
 }
 
+uint64_t attention_first_seen(const struct attention *a, uint64_t position)
+{
+    const struct attention_params *p = &a->params;
+    if (!p->prefill || p->window == 0) {
+        return 0;
+    }
+    if (p->chunked) {
+        return position / p->window * p->window;
+    }
+    return position < p->window ? 0 : position - p->window + 1;
+}
+
+unsigned char *attention_page(const struct attention *a, unsigned char *const *cache, uint64_t page)
+{
+    unsigned thread = 0;
+    while (page >= a->first_page[thread + 1]) {
+        thread++;
+    }
+    return cache[thread] + (page - a->first_page[thread]) * a->page_bytes;
+}
+
 static struct status check_params(const struct attention_params *p)
 {
     enum { TOKENS_MAX = 1 << 26, BATCH_MAX = 4096, HEADS_MAX = 1024 };
@@ -61,7 +82,9 @@ static struct status check_params(const struct attention_params *p)
                 p->v_dim <= ATTENTION_DIM_MAX;
     bool tokens = p->context <= TOKENS_MAX && p->rows > 0 && p->rows <= TOKENS_MAX &&
                   (p->prefill || p->rows == 1);
-    if (!heads || !dims || !tokens || p->batch == 0 || p->batch > BATCH_MAX || p->threads == 0) {
+    bool latent = !p->latent || (!p->prefill && p->v_dim <= p->k_dim);
+    if (!heads || !dims || !tokens || !latent || p->batch == 0 || p->batch > BATCH_MAX ||
+        p->threads == 0) {
         return status_error(STATUS_INVALID,
                             "attention of %u heads over %u KV heads, dimensions %u and %u, batch "
                             "%u, context %llu: out of the kernels' range",
@@ -82,12 +105,14 @@ static void plan_shape(struct attention *a)
     a->v_lines = line_count(p->format, ATTENTION_PAGE);
     a->v_groups = (p->v_dim + LINE_ROWS - 1) / LINE_ROWS;
     a->k_bytes = ATTENTION_PAGE / LINE_ROWS * a->k_lines * LINE_BYTES;
-    a->page_bytes = a->k_bytes + a->v_groups * a->v_lines * LINE_BYTES;
+    a->v_bytes = a->v_groups * a->v_lines * LINE_BYTES;
+    a->page_bytes = a->k_bytes + (p->latent ? 0 : a->v_bytes);
+    a->row_floats = p->k_dim + (p->latent ? 0 : p->v_dim);
     a->out_floats = a->v_groups * LINE_ROWS;
     a->part_floats = a->group * (2 + a->out_floats);
     uint64_t share = (a->pages * a->units + p->threads - 1) / p->threads;
     a->parts = share / a->pages + 3; // units cut at both ends, and one for scratch
-    a->scale = 1 / sqrtf((float)p->k_dim);
+    a->scale = 1 / sqrtf((float)(p->scale_dim > 0 ? p->scale_dim : p->k_dim));
 }
 
 static void *alloc_zeroed(size_t count, size_t size)
@@ -116,14 +141,17 @@ static struct status allocate(struct attention *a)
 {
     const struct attention_params *p = &a->params;
     size_t rows = (size_t)p->batch * p->rows * p->heads;
-    size_t appended = (size_t)p->batch * p->kv_heads * (p->k_dim + p->v_dim);
+    size_t appended = (size_t)p->batch * p->kv_heads * a->row_floats;
+    size_t turned = p->latent ? (size_t)p->threads * ATTENTION_TURNED_PAGES * a->v_bytes : 0;
     a->q = alloc_zeroed(rows * p->k_dim, sizeof *a->q);
     a->out = alloc_zeroed(rows * a->out_floats, sizeof *a->out);
     a->append = alloc_zeroed(appended, sizeof *a->append);
     a->partial = alloc_zeroed(p->threads * a->parts * a->part_floats, sizeof *a->partial);
     a->first_page = alloc_zeroed(p->threads + 1, sizeof *a->first_page);
+    a->sinks = alloc_zeroed(p->heads, sizeof *a->sinks);
+    a->turned = alloc_zeroed(turned + 1, 1);
     if (a->q == NULL || a->out == NULL || a->append == NULL || a->partial == NULL ||
-        a->first_page == NULL) {
+        a->first_page == NULL || a->sinks == NULL || a->turned == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for the queries of attention");
     }
     for (unsigned t = 0; t <= p->threads; t++) {
@@ -131,6 +159,7 @@ static struct status allocate(struct attention *a)
     }
     fill_random(a->q, rows * p->k_dim, 11);
     fill_random(a->append, appended, 12);
+    fill_random(a->sinks, p->sinks ? p->heads : 0, 13);
     return status_ok();
 }
 
@@ -168,6 +197,8 @@ void attention_destroy(struct attention *attention)
     free(attention->append);
     free(attention->partial);
     free(attention->first_page);
+    free(attention->sinks);
+    free(attention->turned);
     free(attention);
 }
 
@@ -207,112 +238,9 @@ double attention_flop_executed(const struct attention *attention)
     double per_page = 2.0 * ATTENTION_PAGE * (a->params.k_dim + (double)a->out_floats);
     double pairs = 0; // (row, page)
     for (uint64_t row = 0; row < a->params.rows; row++) {
-        uint64_t pages = (a->params.context + row) / ATTENTION_PAGE + 1;
-        pairs += (double)pages;
+        uint64_t position = a->params.context + row;
+        uint64_t first = attention_first_seen(a, position);
+        pairs += (double)(position / ATTENTION_PAGE - first / ATTENTION_PAGE + 1);
     }
     return per_page * pairs * a->params.batch * a->params.heads;
-}
-
-// The page of a unit that holds a token, wherever its owner keeps it.
-static const unsigned char *find_page(const struct attention *a, unsigned char *const *cache,
-                                      uint64_t unit, uint64_t token)
-{
-    uint64_t page = unit * a->pages + token / ATTENTION_PAGE;
-    unsigned thread = 0;
-    while (page >= a->first_page[thread + 1]) {
-        thread++;
-    }
-    return cache[thread] + (page - a->first_page[thread]) * a->page_bytes;
-}
-
-static double k_at(const struct attention *a, unsigned char *const *cache, uint64_t unit,
-                   uint64_t token, unsigned d)
-{
-    const unsigned char *page = find_page(a, cache, unit, token);
-    unsigned in_page = token % ATTENTION_PAGE;
-    return line_get(a->params.format, page + in_page / LINE_ROWS * a->k_lines * LINE_BYTES,
-                    in_page % LINE_ROWS, d);
-}
-
-static double v_at(const struct attention *a, unsigned char *const *cache, uint64_t unit,
-                   uint64_t token, unsigned d)
-{
-    const unsigned char *page = find_page(a, cache, unit, token);
-    return line_get(a->params.format, page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,
-                    d % LINE_ROWS, token % ATTENTION_PAGE);
-}
-
-// weights[token] = softmax of the exact scores of one query.
-static void exact_weights(const struct attention *a, unsigned char *const *cache, uint64_t unit,
-                          const float *q, uint64_t visible, double *weights)
-{
-    double largest = -(double)INFINITY;
-    for (uint64_t token = 0; token < visible; token++) {
-        double score = 0;
-        for (unsigned d = 0; d < a->params.k_dim; d++) {
-            score += (double)q[d] * k_at(a, cache, unit, token, d);
-        }
-        weights[token] = score / sqrt((double)a->params.k_dim);
-        largest = fmax(largest, weights[token]);
-    }
-    double sum = 0;
-    for (uint64_t token = 0; token < visible; token++) {
-        weights[token] = exp(weights[token] - largest);
-        sum += weights[token];
-    }
-    for (uint64_t token = 0; token < visible; token++) {
-        weights[token] /= sum;
-    }
-}
-
-static double output_error(const struct attention *a, unsigned char *const *cache, uint64_t index,
-                           double *weights)
-{
-    const struct attention_params *p = &a->params;
-    unsigned head = (unsigned)(index % p->heads);
-    uint64_t row = index / p->heads % p->rows;
-    uint64_t sequence = index / p->heads / p->rows;
-    uint64_t unit = sequence * p->kv_heads + head / a->group;
-    uint64_t visible = p->context + row + 1;
-    exact_weights(a, cache, unit, a->q + index * p->k_dim, visible, weights);
-    double worst = 0;
-    for (unsigned d = 0; d < p->v_dim; d++) {
-        double sum = 0;
-        double size = 0;
-        for (uint64_t token = 0; token < visible; token++) {
-            double product = weights[token] * v_at(a, cache, unit, token, d);
-            sum += product;
-            size += fabs(product);
-        }
-        double error = fabs((double)a->out[index * a->out_floats + d] - sum) / size;
-        worst = error > worst || isnan(error) ? error : worst;
-    }
-    return isnan(worst) ? HUGE_VAL : worst;
-}
-
-double attention_check(const struct attention *attention, unsigned char *const *cache,
-                       uint64_t count)
-{
-    const struct attention_params *p = &attention->params;
-    uint64_t all = (uint64_t)p->batch * p->rows * p->heads;
-    uint64_t checked = count < all ? count : all;
-    double *weights = malloc(attention->tokens * sizeof *weights);
-    if (weights == NULL) {
-        return HUGE_VAL;
-    }
-    double worst = 0;
-    for (uint64_t i = 0; i < checked; i++) {
-        uint64_t index = checked == 1 ? all - 1 : i * (all - 1) / (checked - 1);
-        worst = fmax(worst, output_error(attention, cache, index, weights));
-    }
-    free(weights);
-    return worst;
-}
-
-double attention_tolerance(const struct attention *attention)
-{
-    // |q||k| <= 2 sqrt(k_dim) per score after scaling, with lambda sqrt(k_dim) u each.
-    double scores = 4 * 2 * (double)attention->params.k_dim;
-    double sums = 4 * sqrt(ATTENTION_PAGE + (double)attention->pages);
-    return (scores + sums) * 0x1p-24;
 }

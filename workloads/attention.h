@@ -13,7 +13,11 @@
  *  Decode: one new token a sequence; its K and V rows are appended first. Work is split over
  *  pages, so that all threads stay busy at batch 1, and partial results are merged. Prefill: rows
  *  new tokens, causal; tiles of query rows, masked pages are skipped; the cache rows are taken as
- *  written already. */
+ *  written already.
+ *
+ *  Latent (MLA absorbed, DeepSeek-V2, arXiv:2405.04434, 2.1): a page has the K part alone, read
+ *  once; a token's value is the first v_dim values of its key. The values of a page are turned
+ *  into V's order in the thread's cache before its queries take their turns. Decode only. */
 
 #include "roofline/status.h"
 #include "workloads/isa.h"
@@ -24,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ATTENTION_PAGE = 64, ATTENTION_DIM_MAX = 512 };
+enum { ATTENTION_PAGE = 64, ATTENTION_DIM_MAX = 576 };
 
 struct attention_params {
     enum line_format format; /**< of the cache */
@@ -32,10 +36,16 @@ struct attention_params {
     unsigned batch;
     unsigned heads; /**< query heads, a multiple of kv_heads */
     unsigned kv_heads;
-    unsigned k_dim;   /**< of a key */
-    unsigned v_dim;   /**< of a value */
-    uint64_t context; /**< tokens cached before the step, per sequence */
-    uint64_t rows;    /**< new tokens per sequence: 1 in decode */
+    unsigned k_dim;     /**< of a key */
+    unsigned v_dim;     /**< of a value */
+    unsigned scale_dim; /**< scores are divided by its root; 0: k_dim */
+    uint64_t context;   /**< tokens cached before the step, per sequence */
+    uint64_t rows;      /**< new tokens per sequence: 1 in decode */
+    uint64_t window;    /**< prefill: a token sees the last so many, itself included; 0: all. In
+                             decode the context is what is seen */
+    bool chunked;       /**< the window is the chunk [i window, (i + 1) window) of the token */
+    bool latent;        /**< values are parts of keys */
+    bool sinks;         /**< a logit per query head joins the softmax's sum (gpt-oss) */
     bool prefill;
     unsigned threads;
     size_t prefetch_bytes;

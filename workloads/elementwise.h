@@ -15,6 +15,8 @@ enum elementwise_activation {
     ELEMENTWISE_GELU, /**< x / (1 + exp(-2 z)), z = sqrt(2 / pi) (x + 0.044715 x^3): Hendrycks &
                          Gimpel, arXiv:1606.08415, the tanh form */
     ELEMENTWISE_RELU,
+    ELEMENTWISE_CLAMPED, /**< g / (1 + exp(-1.702 g)) (u + 1), g = min(gate, 7), u = up within +-7:
+                            gpt-oss; not gated: as SiLU */
     ELEMENTWISE_ACTIVATIONS
 };
 

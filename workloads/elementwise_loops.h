@@ -148,6 +148,20 @@ ACTIVATION(silu)
 ACTIVATION(gelu)
 ACTIVATION(relu)
 
+static inline float within(float x, float low, float high)
+{
+    x = x > high ? high : x;
+    return x < low ? low : x;
+}
+
+static void clamped_gated(float *restrict out, const float *gate, const float *up, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float g = gate[i] > 7.0F ? 7.0F : gate[i];
+        out[i] = g / (1 + exponential(-1.702F * g)) * (within(up[i], -7.0F, 7.0F) + 1);
+    }
+}
+
 /** The row of an instruction set. */
 #define ELEMENTWISE_ROW(needs_, isa)                                            \
     {                                                                           \
@@ -155,5 +169,6 @@ ACTIVATION(relu)
         .layer_norm = layer_norm, .rotate = rotate,                             \
         .activate = {[ELEMENTWISE_SILU] = {silu_alone, silu_gated},             \
                      [ELEMENTWISE_GELU] = {gelu_alone, gelu_gated},             \
-                     [ELEMENTWISE_RELU] = {relu_alone, relu_gated}},            \
+                     [ELEMENTWISE_RELU] = {relu_alone, relu_gated},             \
+                     [ELEMENTWISE_CLAMPED] = {silu_alone, clamped_gated}},      \
     }

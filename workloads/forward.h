@@ -9,12 +9,20 @@
  *  Decode: one token a sequence after `context` cached ones (of a window, as many as it sees).
  *  Prefill: `prompt` tokens a sequence into an empty cache; the head sees the last of each.
  *
+ *  Latent attention (MLA) is absorbed in decode: queries go through their heads' part of kv_b into
+ *  the latent space, the cache holds latent rows, and the outputs leave it head by head. In prefill
+ *  keys and values of all heads are made from the latent rows, which are written to the cache.
+ *  Routed experts: router, choice, and the products of the distinct experts chosen (experts.h);
+ *  every step chooses anew. Scores and logits are not capped (Gemma 2), and embeddings not scaled.
+ *
  *  Every thread's weights and cache of all layers lie in memory that it touches first; the caller
  *  owns that memory and the clock. */
 
 #include "roofline/model.h"
 #include "workloads/attention.h"
 #include "workloads/linear.h"
+
+enum { FORWARD_BLOCKS_MAX = 16, FORWARD_OUTSIDE = FORWARD_BLOCKS_MAX };
 
 /** How the products of one operator are made. */
 struct forward_way {
@@ -32,9 +40,9 @@ struct forward_params {
     uint64_t context; /**< decode: tokens cached before */
     uint64_t prompt;  /**< prefill: tokens a sequence */
     unsigned threads;
-    unsigned layers; /**< of each block at most; 0: all */
-    struct forward_way
-        ways[MODEL_OPERATORS]; /**< of qkv, attention, attn_out, gate_up, down, head */
+    unsigned layers;                          /**< of each block at most; 0: all */
+    struct forward_way ways[MODEL_OPERATORS]; /**< of qkv, attention, attn_out, router, experts,
+                                                 gate_up, down, head */
 };
 
 struct forward;
@@ -46,6 +54,7 @@ struct forward_mark {
     const struct linear *linear;       /**< NULL if it was no linear */
     const struct attention *attention; /**< NULL if it was no attention */
     unsigned layer;                    /**< counted over all blocks */
+    unsigned block;                    /**< FORWARD_OUTSIDE: no layer's */
     size_t offset;                     /**< of the weights or cache in each thread's memory */
 };
 
@@ -57,7 +66,7 @@ struct forward_probe {
 };
 
 /** Whether the step of this model has a workload. Errors: INVALID, naming what is not supported. */
-CHECKED struct status forward_supported(const struct model *model, bool prefill, uint64_t prompt);
+CHECKED struct status forward_supported(const struct model *model);
 
 /** Plans a step and allocates its activations, not its weights. Errors: those of
  *  forward_supported(), linear_create() and attention_create(). The caller destroys it. */
@@ -71,8 +80,24 @@ size_t forward_thread_bytes(const struct forward *forward);
 /** Bytes of activations that forward_create() allocated. */
 size_t forward_activation_bytes(const struct forward *forward);
 
-/** Layers that a step runs. */
+/** The same with `layers` layers of each block at most. */
+size_t forward_thread_bytes_of(const struct forward *forward, unsigned layers);
+
+/** Layers that a step runs, in all and of a block. */
 unsigned forward_layers(const struct forward *forward);
+unsigned forward_block_layers(const struct forward *forward, unsigned block);
+
+/** Distinct experts that the steps since forward_forget_counts() chose, per layer with experts, and
+ *  the bytes of their weights in one step of the whole model. */
+struct forward_counts {
+    uint64_t steps;
+    double distinct, distinct_squares; /**< mean; sum of squared differences from it */
+    double bytes, bytes_squares;
+};
+
+/** steps is 0 for a model without experts. Call both between steps. */
+void forward_get_counts(struct forward_counts *out, const struct forward *forward);
+void forward_forget_counts(struct forward *forward);
 
 /** Writes a thread's weights and cache; called by the thread that will read them. */
 void forward_fill(const struct forward *forward, unsigned thread, unsigned char *memory);

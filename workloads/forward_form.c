@@ -19,6 +19,27 @@ static const struct forward_form forms[] = {
     {.families = "opt", .activation = ELEMENTWISE_RELU},
     {.families = "gpt_neox|gptneox", .activation = ELEMENTWISE_GELU, .parallel = true},
     {.families = "phi|phi2", .activation = ELEMENTWISE_GELU, .parallel = true, .one_norm = true},
+    {.families = "gemma2", .activation = ELEMENTWISE_GELU, .after_norms = true},
+    {.families = "gemma3_text|gemma3",
+     .activation = ELEMENTWISE_GELU,
+     .head_norm = true,
+     .after_norms = true},
+    {.families = "mixtral", .activation = ELEMENTWISE_SILU, .router = ROUTER_CHOSEN},
+    {.families = "qwen2_moe|qwen2moe", .activation = ELEMENTWISE_SILU, .router = ROUTER_ALL},
+    {.families = "qwen3_moe|qwen3moe",
+     .activation = ELEMENTWISE_SILU,
+     .head_norm = true,
+     .router = ROUTER_CHOSEN},
+    {.families = "granitemoe", .activation = ELEMENTWISE_SILU, .router = ROUTER_CHOSEN},
+    {.families = "deepseek|deepseek_v2|deepseek2",
+     .activation = ELEMENTWISE_SILU,
+     .router = ROUTER_ALL},
+    {.families = "deepseek_v3",
+     .activation = ELEMENTWISE_SILU,
+     .router = ROUTER_SIGMOID,
+     .router_scale = 2.5F},
+    {.families = "minicpm3", .activation = ELEMENTWISE_SILU},
+    {.families = "gpt_oss|gpt-oss", .activation = ELEMENTWISE_CLAMPED, .router = ROUTER_CHOSEN},
     {.families = "gptj", .activation = ELEMENTWISE_GELU, .parallel = true, .one_norm = true},
 };
 
@@ -61,47 +82,59 @@ void forward_form_list(char *out, size_t bytes)
     }
 }
 
-static uint64_t norm_values(const struct model *model, const struct model_block *block,
-                            const struct forward_form *form)
+static uint64_t rank_of_queries(const struct model_block *block)
+{
+    for (uint32_t i = 0; i < block->matrix_count; i++) {
+        if (block->matrices[i].role == MODEL_Q_A) {
+            return block->matrices[i].n;
+        }
+    }
+    return 0;
+}
+
+// Whether the values that a layer norms are those of the form; heads: norms of heads are among
+// them.
+static bool norms_fit(bool *heads, const struct model *model, const struct model_block *block,
+                      const struct forward_form *form)
 {
     const struct model_attention *a = &block->attention;
-    uint64_t heads = form->head_norm ? (a->heads + a->kv_heads) * a->k_dim : 0;
-    return (form->one_norm ? 1 : FORWARD_NORMS) * model->d + heads;
+    uint64_t norms = form->one_norm ? 1 : form->after_norms ? 4 : 2;
+    uint64_t values = norms * model->d;
+    if (a->kind == MODEL_ATTENTION_MLA) {
+        values += a->kv_rank + rank_of_queries(block);
+    }
+    *heads = block->norm_values != values;
+    return !*heads || block->norm_values == values + (a->heads + a->kv_heads) * a->k_dim;
 }
 
 static struct status refuse(const struct model *model, const char *what)
 {
     return status_error(STATUS_INVALID,
                         "--step: '%s' has %s, for which this version has no workload; accepted "
-                        "are dense models of attention heads, or leave out --step",
+                        "are layers of attention and an MLP or experts, or leave out --step",
                         model->name, what);
 }
 
 static struct status check_block(const struct model *model, const struct model_block *block,
-                                 const struct forward_form *form, uint64_t prefill_tokens)
+                                 const struct forward_form *form)
 {
-    if (block->attention.kind == MODEL_ATTENTION_MLA) {
-        return refuse(model, "latent attention");
-    }
-    if (block->attention.kind != MODEL_ATTENTION_HEADS) {
+    bool heads = false;
+    if (block->attention.kind == MODEL_ATTENTION_NONE) {
         return refuse(model, "layers without attention");
     }
-    if (block->mlp.experts > 0 || block->mlp.shared_width > 0) {
-        return refuse(model, "experts");
+    if (block->mlp.experts == 0 && block->mlp.shared_width > 0) {
+        return refuse(model, "shared experts without routed ones");
     }
-    if (block->sinks.elements > 0) {
-        return refuse(model, "attention sinks");
+    if (block->attention.chunked) {
+        return refuse(model, "attention in chunks");
     }
-    if (block->norm_values != norm_values(model, block, form)) {
+    if (!norms_fit(&heads, model, block, form) || heads != form->head_norm) {
         return refuse(model, "norms other than its family's usual ones");
-    }
-    if (block->attention.window > 0 && prefill_tokens > block->attention.window) {
-        return refuse(model, "a sliding window shorter than the prompt");
     }
     return status_ok();
 }
 
-struct status forward_supported(const struct model *model, bool prefill, uint64_t prompt)
+struct status forward_supported(const struct model *model)
 {
     const struct forward_form *form = forward_form_find(model->family);
     if (form == NULL) {
@@ -122,7 +155,7 @@ struct status forward_supported(const struct model *model, bool prefill, uint64_
         return refuse(model, "more than 16 kinds of layers");
     }
     for (uint32_t i = 0; i < model->block_count; i++) {
-        TRY(check_block(model, &model->blocks[i], form, prefill ? prompt : 0));
+        TRY(check_block(model, &model->blocks[i], form));
     }
     return status_ok();
 }

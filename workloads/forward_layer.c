@@ -32,7 +32,9 @@ void forward_multiply(struct linear *linear, unsigned thread, unsigned char *con
     if (linear_needs_packing(linear)) {
         // Quantising is an operator of its own, a change of layout part of the product.
         const struct forward_mark packed = {
-            .op = line_is_blocks(linear->params.format) ? MODEL_OP_ACT_QUANT : mark.op};
+            .op = line_is_blocks(linear->params.format) ? MODEL_OP_ACT_QUANT : mark.op,
+            .layer = mark.layer,
+            .block = mark.block};
         linear_pack(linear, thread);
         forward_done(thread, probe, &packed);
     }
@@ -41,81 +43,115 @@ void forward_multiply(struct linear *linear, unsigned thread, unsigned char *con
     forward_done(thread, probe, &mark);
 }
 
-/** One layer's pass over one chunk of rows. */
-struct pass {
-    struct forward *f;
-    const struct forward_block *block;
-    const float *vectors;
-    size_t offset; // of the layer in each thread's memory
-    unsigned number;
-    unsigned thread;
-    unsigned char *const *memory;
-    unsigned char *const *cache; // of the layer
-    const struct forward_probe *probe;
-    uint64_t first; // row
-    uint64_t rows;
-};
-
-static struct linear *linear_at(const struct pass *p, enum forward_product product)
+struct linear *forward_linear_at(const struct forward_pass *p, enum forward_product product)
 {
     return forward_linear_of(&p->block->products[product], p->rows);
 }
 
-static void done(const struct pass *p, enum model_operator op)
+void forward_done_at(const struct forward_pass *p, enum model_operator op)
 {
-    const struct forward_mark mark = {.op = op, .layer = p->number};
+    const struct forward_mark mark = {.op = op, .layer = p->number, .block = p->block_number};
     forward_done(p->thread, p->probe, &mark);
 }
 
-static void multiply(const struct pass *p, enum forward_product product, enum model_operator op)
+void forward_multiply_at(const struct forward_pass *p, enum forward_product product,
+                         enum model_operator op)
 {
-    const struct forward_mark mark = {
-        .op = op, .layer = p->number, .offset = p->offset + p->block->products[product].offset};
-    forward_multiply(linear_at(p, product), p->thread, p->memory, p->probe, mark);
+    const struct forward_mark mark = {.op = op,
+                                      .layer = p->number,
+                                      .block = p->block_number,
+                                      .offset = p->offset + p->block->products[product].offset};
+    forward_multiply(forward_linear_at(p, product), p->thread, p->memory, p->probe, mark);
 }
 
-static float *residual_of(const struct pass *p, uint64_t row)
+static float *residual_of(const struct forward_pass *p, uint64_t row)
 {
     return p->f->residual + (p->first + row) * p->f->d;
 }
 
-static const float *bias_of(const struct pass *p, enum forward_product product)
+const float *forward_bias_at(const struct forward_pass *p, enum forward_product product)
 {
     return p->vectors + p->block->at.bias[product];
 }
 
-// Row by row, so that a thread norms what it has just added to.
-static void norm_rows(const struct pass *p, enum forward_product into, int norm)
+static void norm_into(const struct forward_pass *p, float *out, const float *x,
+                      enum forward_norm norm)
 {
     const struct forward_vectors *at = &p->block->at;
-    struct linear *l = linear_at(p, into);
+    forward_norm(p->f, out, x, p->vectors + at->norm_weight[norm],
+                 p->vectors + at->norm_bias[norm]);
+}
+
+// Row by row, so that a thread norms what it has just added to.
+static void norm_rows(const struct forward_pass *p, enum forward_product into,
+                      enum forward_norm norm)
+{
+    struct linear *l = forward_linear_at(p, into);
     for (uint64_t row = p->thread; row < p->rows; row += p->f->params.threads) {
-        forward_norm(p->f, l->x + row * l->ldx, residual_of(p, row),
-                     p->vectors + at->norm_weight[norm], p->vectors + at->norm_bias[norm]);
+        norm_into(p, l->x + row * l->ldx, residual_of(p, row), norm);
     }
 }
 
-static void add_rows(const struct pass *p, enum forward_product product)
+static void add_rows(const struct forward_pass *p, enum forward_product product)
 {
-    const struct linear *l = linear_at(p, product);
+    const struct linear *l = forward_linear_at(p, product);
+    const struct elementwise *ew = p->f->elementwise;
     for (uint64_t row = p->thread; row < p->rows; row += p->f->params.threads) {
-        p->f->elementwise->add(residual_of(p, row), l->y + row * l->ldy, p->f->d);
+        float *y = l->y + row * l->ldy;
         if (p->block->products[product].biased) {
-            p->f->elementwise->add(residual_of(p, row), bias_of(p, product), p->f->d);
+            ew->add(y, forward_bias_at(p, product), p->f->d);
+        }
+        if (p->f->form->after_norms) {
+            norm_into(p, y, y,
+                      product == FORWARD_OUT ? FORWARD_NORM_AFTER_ATTENTION
+                                             : FORWARD_NORM_AFTER_MLP);
+        }
+        ew->add(residual_of(p, row), y, p->f->d);
+    }
+}
+
+// The routed experts' weighted sum, and the shared ones' result.
+static void add_moe_rows(const struct forward_pass *p)
+{
+    bool shared = p->block->products[FORWARD_DOWN].n > 0;
+    const struct linear *l = shared ? forward_linear_at(p, FORWARD_DOWN) : NULL;
+    for (uint64_t row = p->thread; row < p->rows; row += p->f->params.threads) {
+        float *residual = residual_of(p, row);
+        float gate = shared ? forward_shared_gate(p, row) : 0;
+        forward_add_experts(p, residual, row);
+        for (size_t i = 0; shared && i < p->f->d; i++) {
+            residual[i] += gate * l->y[row * l->ldy + i];
         }
     }
 }
 
-static void turn_head(const struct pass *p, float *head, int which, uint64_t token)
+// The shared experts multiply what the router does.
+static void copy_rows(const struct forward_pass *p)
+{
+    const struct linear *from = forward_linear_at(p, FORWARD_ROUTER);
+    struct linear *to = forward_linear_at(p, FORWARD_GATE_UP);
+    for (uint64_t row = p->thread; row < p->rows; row += p->f->params.threads) {
+        memcpy(to->x + row * to->ldx, from->x + row * from->ldx, p->f->d * sizeof *to->x);
+    }
+}
+
+void forward_rotate(const struct forward_pass *p, float *head, uint64_t row)
+{
+    const struct forward *f = p->f;
+    uint64_t token = (p->first + row) % f->tokens;
+    if (f->rope_dim > 0) {
+        f->elementwise->rotate(head, f->turns + token * f->rope_dim, f->rope_dim / 2);
+    }
+}
+
+static void turn_head(const struct forward_pass *p, float *head, int which, uint64_t row)
 {
     const struct forward *f = p->f;
     if (f->form->head_norm) {
         f->elementwise->rms_norm(head, head, p->vectors + p->block->at.head_weight[which],
                                  p->block->shape.k_dim);
     }
-    if (f->rope_dim > 0) {
-        f->elementwise->rotate(head, f->turns + token * f->rope_dim, f->rope_dim / 2);
-    }
+    forward_rotate(p, head, row);
 }
 
 /** Where the heads of a KV head are in a row of qkv's output. */
@@ -125,10 +161,10 @@ struct heads {
     float *value;
 };
 
-static struct heads heads_of(const struct pass *p, uint64_t row, uint64_t kv_head)
+static struct heads heads_of(const struct forward_pass *p, uint64_t row, uint64_t kv_head)
 {
     const struct model_attention *shape = &p->block->shape;
-    const struct linear *l = linear_at(p, FORWARD_QKV);
+    const struct linear *l = forward_linear_at(p, FORWARD_QKV);
     float *y = l->y + row * l->ldy;
     size_t group = shape->heads / shape->kv_heads;
     return (struct heads){
@@ -136,10 +172,11 @@ static struct heads heads_of(const struct pass *p, uint64_t row, uint64_t kv_hea
         y + (shape->heads + shape->kv_heads) * shape->k_dim + kv_head * shape->v_dim};
 }
 
-static void add_head_biases(const struct pass *p, const struct heads *heads, const float *row)
+static void add_head_biases(const struct forward_pass *p, const struct heads *heads,
+                            const float *row)
 {
     const struct model_attention *shape = &p->block->shape;
-    const float *bias = bias_of(p, FORWARD_QKV);
+    const float *bias = forward_bias_at(p, FORWARD_QKV);
     void (*add)(float *, const float *, size_t) = p->f->elementwise->add;
     add(heads->query, bias + (heads->query - row), shape->heads / shape->kv_heads * shape->k_dim);
     add(heads->key, bias + (heads->key - row), shape->k_dim);
@@ -147,10 +184,10 @@ static void add_head_biases(const struct pass *p, const struct heads *heads, con
 }
 
 // The query heads of one KV head go to the attention's queries, its key and value to the cache.
-static void split_row(const struct pass *p, uint64_t row, uint64_t kv_head)
+static void split_row(const struct forward_pass *p, uint64_t row, uint64_t kv_head)
 {
     const struct model_attention *shape = &p->block->shape;
-    const struct linear *l = linear_at(p, FORWARD_QKV);
+    const struct linear *l = forward_linear_at(p, FORWARD_QKV);
     struct attention *a = p->block->attention;
     struct heads heads = heads_of(p, row, kv_head);
     uint64_t token = (p->first + row) % p->f->tokens;
@@ -160,9 +197,9 @@ static void split_row(const struct pass *p, uint64_t row, uint64_t kv_head)
         add_head_biases(p, &heads, l->y + row * l->ldy);
     }
     for (unsigned i = 0; i < a->group; i++) {
-        turn_head(p, heads.query + i * shape->k_dim, 0, token);
+        turn_head(p, heads.query + i * shape->k_dim, 0, row);
     }
-    turn_head(p, heads.key, 1, token);
+    turn_head(p, heads.key, 1, row);
     memcpy(a->q + first_head * shape->k_dim, heads.query,
            a->group * shape->k_dim * sizeof *heads.query);
     if (a->params.prefill) {
@@ -174,7 +211,7 @@ static void split_row(const struct pass *p, uint64_t row, uint64_t kv_head)
     memcpy(append + shape->k_dim, heads.value, shape->v_dim * sizeof *append);
 }
 
-static void split_rows(const struct pass *p)
+static void split_rows(const struct forward_pass *p)
 {
     uint64_t kv_heads = p->block->shape.kv_heads;
     uint64_t count = p->rows * kv_heads;
@@ -185,47 +222,55 @@ static void split_rows(const struct pass *p)
 }
 
 // The columns of x that a thread packs.
-static size_t first_column(const struct linear *l, unsigned thread)
+size_t forward_first_column(const struct linear *l, unsigned thread)
 {
     size_t column = l->units * thread / l->params.threads * l->layout->unit_ks;
     return column < l->params.k ? column : l->params.k;
 }
 
-// What the thread will pack of the attention's outputs, head by head where these are padded.
-static void fetch_attention(const struct pass *p)
+// A head's result of a row: of the attention, or of the values' up-projection.
+static const float *head_of(const struct forward_pass *p, uint64_t row, uint64_t head)
 {
-    struct linear *l = linear_at(p, FORWARD_OUT);
     const struct attention *a = p->block->attention;
+    if (a->params.latent) {
+        const struct bank *bank = &p->block->latent.v_up;
+        return bank->y + forward_latent_slot(p, head, row) * bank->form->ldy;
+    }
+    return a->out + ((p->first + row) * p->block->shape.heads + head) * a->out_floats;
+}
+
+// What the thread will pack of the attention's outputs, head by head.
+static void fetch_attention(const struct forward_pass *p)
+{
+    struct linear *l = forward_linear_at(p, FORWARD_OUT);
     size_t v_dim = p->block->shape.v_dim;
-    size_t heads = p->block->shape.heads;
-    size_t begin = first_column(l, p->thread);
-    size_t end = first_column(l, p->thread + 1);
+    size_t begin = forward_first_column(l, p->thread);
+    size_t end = forward_first_column(l, p->thread + 1);
     for (uint64_t row = 0; row < p->rows; row++) {
-        const float *out = a->out + (p->first + row) * heads * a->out_floats;
         for (size_t at = begin; at < end;) {
             size_t head_end = (at / v_dim + 1) * v_dim;
-            size_t stop = a->out_floats == v_dim || head_end > end ? end : head_end;
-            memcpy(l->x + row * l->ldx + at, out + at / v_dim * a->out_floats + at % v_dim,
-                   (stop - at) * sizeof *out);
+            size_t stop = head_end > end ? end : head_end;
+            memcpy(l->x + row * l->ldx + at, head_of(p, row, at / v_dim) + at % v_dim,
+                   (stop - at) * sizeof *l->x);
             at = stop;
         }
     }
     if (!linear_needs_packing(l)) {
-        done(p, MODEL_OP_ATTN_OUT);
+        forward_done_at(p, MODEL_OP_ATTN_OUT);
     }
 }
 
-static void activate_rows(const struct pass *p)
+static void activate_rows(const struct forward_pass *p)
 {
-    struct linear *up = linear_at(p, FORWARD_GATE_UP);
-    struct linear *down = linear_at(p, FORWARD_DOWN);
+    struct linear *up = forward_linear_at(p, FORWARD_GATE_UP);
+    struct linear *down = forward_linear_at(p, FORWARD_DOWN);
     const struct forward_block *block = p->block;
-    size_t begin = first_column(down, p->thread);
-    size_t count = first_column(down, p->thread + 1) - begin;
+    size_t begin = forward_first_column(down, p->thread);
+    size_t count = forward_first_column(down, p->thread + 1) - begin;
     for (uint64_t row = 0; row < p->rows; row++) {
         float *gate = up->y + row * up->ldy + begin;
         if (block->products[FORWARD_GATE_UP].biased) {
-            const float *bias = bias_of(p, FORWARD_GATE_UP) + begin;
+            const float *bias = forward_bias_at(p, FORWARD_GATE_UP) + begin;
             p->f->elementwise->add(gate, bias, count);
             if (block->gated) {
                 p->f->elementwise->add(gate + block->width, bias + block->width, count);
@@ -236,57 +281,95 @@ static void activate_rows(const struct pass *p)
     }
 }
 
-static void before_attention(const struct pass *p)
+static void before_attention(const struct forward_pass *p)
 {
-    norm_rows(p, FORWARD_QKV, 0);
-    done(p, MODEL_OP_NORMS);
-    multiply(p, FORWARD_QKV, MODEL_OP_QKV);
+    norm_rows(p, FORWARD_QKV, FORWARD_NORM_ATTENTION);
+    forward_done_at(p, MODEL_OP_NORMS);
+    forward_multiply_at(p, FORWARD_QKV, MODEL_OP_QKV);
+    if (p->block->is_latent) {
+        forward_latent_before(p);
+        return;
+    }
     split_rows(p);
-    done(p, MODEL_OP_ROPE);
+    forward_done_at(p, MODEL_OP_ROPE);
 }
 
-static void after_attention(const struct pass *p)
+static void run_mlp(const struct forward_pass *p)
+{
+    forward_multiply_at(p, FORWARD_GATE_UP, MODEL_OP_GATE_UP);
+    activate_rows(p);
+    forward_done_at(p, MODEL_OP_GATE_UP);
+    forward_multiply_at(p, FORWARD_DOWN, MODEL_OP_DOWN);
+}
+
+static void run_moe(const struct forward_pass *p)
+{
+    bool shared = p->block->products[FORWARD_DOWN].n > 0;
+    norm_rows(p, FORWARD_ROUTER, FORWARD_NORM_MLP);
+    if (shared) {
+        copy_rows(p);
+    }
+    forward_done_at(p, MODEL_OP_NORMS);
+    forward_route(p);
+    if (shared) {
+        run_mlp(p);
+    }
+    forward_run_experts(p);
+    add_moe_rows(p);
+}
+
+static void after_attention(const struct forward_pass *p)
 {
     const struct forward_form *form = p->f->form;
+    if (p->block->attention->params.latent) {
+        forward_latent_after(p);
+    }
     fetch_attention(p);
-    multiply(p, FORWARD_OUT, MODEL_OP_ATTN_OUT);
+    forward_multiply_at(p, FORWARD_OUT, MODEL_OP_ATTN_OUT);
     if (!form->parallel) {
         add_rows(p, FORWARD_OUT);
     }
-    norm_rows(p, FORWARD_GATE_UP, form->one_norm ? 0 : 1);
-    done(p, MODEL_OP_NORMS);
-    multiply(p, FORWARD_GATE_UP, MODEL_OP_GATE_UP);
-    activate_rows(p);
-    done(p, MODEL_OP_GATE_UP);
-    multiply(p, FORWARD_DOWN, MODEL_OP_DOWN);
+    if (p->block->experts != NULL) {
+        run_moe(p);
+        return;
+    }
+    norm_rows(p, FORWARD_GATE_UP, form->one_norm ? FORWARD_NORM_ATTENTION : FORWARD_NORM_MLP);
+    forward_done_at(p, MODEL_OP_NORMS);
+    run_mlp(p);
     add_rows(p, FORWARD_DOWN);
     if (form->parallel) {
         add_rows(p, FORWARD_OUT);
     }
 }
 
-static void set_chunk(struct pass *p, uint64_t chunk)
+static void set_chunk(struct forward_pass *p, uint64_t chunk)
 {
     p->first = chunk * LINEAR_BATCH_MAX;
     p->rows = forward_chunk_rows(p->f, chunk);
+    p->last = chunk + 1 == forward_chunks(p->f);
 }
 
 void forward_layer(struct forward *f, unsigned b, unsigned layer, unsigned number, unsigned thread,
                    unsigned char *const *memory, const struct forward_probe *probe)
 {
-    const struct forward_block *block = &f->blocks[b];
+    struct forward_block *block = &f->blocks[b];
     unsigned char *cache[FORWARD_THREADS_MAX];
-    struct pass p = {.f = f,
-                     .block = block,
-                     .vectors = block->vectors + layer * block->at.floats,
-                     .offset = block->first_offset + layer * block->layer_bytes,
-                     .number = number,
-                     .thread = thread,
-                     .memory = memory,
-                     .cache = cache,
-                     .probe = probe};
+    unsigned char *latent[FORWARD_THREADS_MAX];
+    struct forward_pass p = {.f = f,
+                             .block = block,
+                             .block_number = b,
+                             .vectors = block->vectors + layer * block->at.floats,
+                             .offset = block->first_offset + layer * block->layer_bytes,
+                             .number = number,
+                             .thread = thread,
+                             .memory = memory,
+                             .cache = cache,
+                             .latent = latent,
+                             .probe = probe};
+    size_t cache_at = block->cache_offset + (block->latent.cache == NULL ? p.offset : 0);
     for (unsigned t = 0; t < f->params.threads; t++) {
-        cache[t] = memory[t] + p.offset + block->cache_offset;
+        cache[t] = memory[t] + cache_at;
+        latent[t] = memory[t] + p.offset + block->latent.cache_offset;
     }
     for (uint64_t chunk = 0; chunk < forward_chunks(f); chunk++) {
         set_chunk(&p, chunk);
@@ -296,7 +379,8 @@ void forward_layer(struct forward *f, unsigned b, unsigned layer, unsigned numbe
     const struct forward_mark mark = {.op = MODEL_OP_ATTENTION,
                                       .attention = block->attention,
                                       .layer = number,
-                                      .offset = p.offset + block->cache_offset};
+                                      .block = b,
+                                      .offset = cache_at};
     forward_done(thread, probe, &mark);
     for (uint64_t chunk = 0; chunk < forward_chunks(f); chunk++) {
         set_chunk(&p, chunk);

@@ -22,21 +22,44 @@ static size_t place(size_t *next, size_t bytes)
     return at;
 }
 
+static void place_latent(size_t *next, struct forward_latent *latent)
+{
+    if (latent->cache != NULL) {
+        latent->cache_offset = place(next, attention_thread_bytes(latent->cache, 0));
+    } else {
+        latent->k_offset = place(next, bank_thread_bytes(&latent->k_up));
+        latent->v_offset = place(next, bank_thread_bytes(&latent->v_up));
+    }
+}
+
+// What latent attention's prefill makes of the rows serves all layers, before the first.
+static void place_block(size_t *next, struct forward_block *block)
+{
+    size_t in_layer = 0;
+    size_t cache = attention_thread_bytes(block->attention, 0);
+    for (int i = 0; i < FORWARD_PRODUCTS; i++) {
+        struct forward_linear *linear = &block->products[i];
+        if (linear->n > 0) {
+            linear->offset = place(&in_layer, linear_thread_bytes(linear->chunk, 0));
+        }
+    }
+    if (block->is_latent) {
+        place_latent(&in_layer, &block->latent);
+    }
+    if (block->experts != NULL) {
+        block->experts_offset = place(&in_layer, experts_thread_bytes(block->experts));
+    }
+    block->cache_offset = place(block->latent.cache != NULL ? next : &in_layer, cache);
+    block->layer_bytes = in_layer;
+    block->first_offset = place(next, block->layers * in_layer);
+}
+
 void forward_layout(struct forward *f)
 {
     unsigned threads = f->params.threads;
     size_t next = 0;
     for (unsigned b = 0; b < f->block_count; b++) {
-        struct forward_block *block = &f->blocks[b];
-        block->first_offset = next;
-        size_t in_layer = 0;
-        for (int i = 0; i < FORWARD_PRODUCTS; i++) {
-            struct forward_linear *linear = &block->products[i];
-            linear->offset = place(&in_layer, linear_thread_bytes(linear->chunk, 0));
-        }
-        block->cache_offset = place(&in_layer, attention_thread_bytes(block->attention, 0));
-        block->layer_bytes = in_layer;
-        next += block->layers * in_layer;
+        place_block(&next, &f->blocks[b]);
     }
     f->head.offset = place(&next, linear_thread_bytes(f->head.chunk, 0));
     bool tied = f->embedding.offset == SIZE_MAX;
@@ -95,20 +118,49 @@ static void fill_table(const struct forward_table *table, unsigned threads, unsi
     }
 }
 
+static void fill_cache(const struct attention *attention, unsigned thread, unsigned char *at,
+                       uint64_t seed)
+{
+    line_fill_weights(attention->params.format, at, attention_thread_bytes(attention, thread),
+                      amplitude_of(3), seed);
+}
+
+static void fill_layer(const struct forward_block *block, unsigned thread, unsigned char *layer,
+                       uint64_t *seed)
+{
+    const struct forward_latent *latent = &block->latent;
+    for (int p = 0; p < FORWARD_PRODUCTS; p++) {
+        *seed += 1;
+        if (block->products[p].n > 0) {
+            fill_linear(&block->products[p], thread, layer, *seed);
+        }
+    }
+    *seed += 1;
+    if (latent->cache != NULL) {
+        fill_cache(latent->cache, thread, layer + latent->cache_offset, *seed);
+    } else {
+        fill_cache(block->attention, thread, layer + block->cache_offset, *seed);
+    }
+    if (block->is_latent && latent->cache == NULL) {
+        bank_fill(&latent->k_up, thread, layer + latent->k_offset, *seed << 8);
+        bank_fill(&latent->v_up, thread, layer + latent->v_offset, *seed << 9);
+    }
+    if (block->experts != NULL) {
+        experts_fill(block->experts, thread, layer + block->experts_offset, *seed << 10);
+    }
+}
+
 void forward_fill(const struct forward *forward, unsigned thread, unsigned char *memory)
 {
     const struct forward *f = forward;
     uint64_t seed = (uint64_t)thread << 32;
     for (unsigned b = 0; b < f->block_count; b++) {
         const struct forward_block *block = &f->blocks[b];
+        if (block->latent.cache != NULL) {
+            fill_cache(block->attention, thread, memory + block->cache_offset, ++seed);
+        }
         for (unsigned i = 0; i < block->layers; i++) {
-            unsigned char *layer = memory + block->first_offset + i * block->layer_bytes;
-            for (int p = 0; p < FORWARD_PRODUCTS; p++) {
-                fill_linear(&block->products[p], thread, layer, ++seed);
-            }
-            line_fill_weights(f->params.kv_format, layer + block->cache_offset,
-                              attention_thread_bytes(block->attention, thread), amplitude_of(3),
-                              ++seed);
+            fill_layer(block, thread, memory + block->first_offset + i * block->layer_bytes, &seed);
         }
     }
     fill_linear(&f->head, thread, memory, ++seed);

@@ -1,23 +1,38 @@
 #ifndef WORKLOADS_FORWARD_PLAN_H
 #define WORKLOADS_FORWARD_PLAN_H
 
-/** What forward.c plans, forward_memory.c lays out and forward_layer.c executes. */
+/** What forward.c and forward_block.c plan, forward_memory.c lays out and forward_layer.c executes,
+ *  with forward_latent.c for latent attention and forward_moe.c for experts. */
 
 #include "workloads/elementwise.h"
+#include "workloads/experts.h"
 #include "workloads/forward.h"
+#include "workloads/router.h"
 
-enum { FORWARD_BLOCKS_MAX = 16, FORWARD_NORMS = 2, FORWARD_THREADS_MAX = 4096 };
+enum { FORWARD_NORMS = 4, FORWARD_THREADS_MAX = 4096 };
+
+/** Norms of width d: before attention and MLP, and of their results where a family has those. */
+enum forward_norm {
+    FORWARD_NORM_ATTENTION,
+    FORWARD_NORM_MLP,
+    FORWARD_NORM_AFTER_ATTENTION,
+    FORWARD_NORM_AFTER_MLP
+};
 
 /** The parts of a family that a struct model does not say. */
 struct forward_form {
     const char *families; /**< model_type of a config, architecture of a GGUF: "llama|Yi" */
     enum elementwise_activation activation;
-    bool parallel;  /**< attention and MLP read the same residual and are added together */
-    bool one_norm;  /**< parallel: both read the same norm's output */
-    bool head_norm; /**< RMS norm of every query and key head */
+    bool parallel;    /**< attention and MLP read the same residual and are added together */
+    bool one_norm;    /**< parallel: both read the same norm's output */
+    bool head_norm;   /**< RMS norm of every query and key head */
+    bool after_norms; /**< what attention and MLP add is normed too */
+    enum router_scores router;
+    float router_scale; /**< 0: 1 */
 };
 
-/** Products of up to LINEAR_BATCH_MAX rows by one matrix: full chunks, and the last one. */
+/** Products of up to LINEAR_BATCH_MAX rows by one matrix: full chunks, and the last one. n = 0:
+ *  the block has no such product. */
 struct forward_linear {
     struct linear *chunk;
     struct linear *rest; /**< NULL if all chunks are full */
@@ -26,26 +41,58 @@ struct forward_linear {
     size_t offset; /**< in a layer's memory, of the weights */
 };
 
-enum forward_product { FORWARD_QKV, FORWARD_OUT, FORWARD_GATE_UP, FORWARD_DOWN, FORWARD_PRODUCTS };
+/** Latent attention: QKV makes q_a (or q), kv_a and the rotated part of the key. GATE_UP and DOWN
+ *  are the dense MLP's or the shared experts'. */
+enum forward_product {
+    FORWARD_QKV,
+    FORWARD_Q_B,
+    FORWARD_KV_B, /**< prefill of latent attention; in decode two banks, absorbed */
+    FORWARD_OUT,
+    FORWARD_ROUTER, /**< last row: the gate of the shared experts, where they have one */
+    FORWARD_GATE_UP,
+    FORWARD_DOWN,
+    FORWARD_PRODUCTS
+};
 
-/** Where a layer's vectors start in `vectors`: weights and biases of the two norms [d each], of the
- *  query and key head norms [k_dim each], biases of the products [n each]. */
+/** Where a layer's vectors start in `vectors`: weights and biases of the norms [d each], of the
+ *  query and key head norms [k_dim each] (latent attention: of q_a [r_q] and kv_a [r_kv]), biases
+ *  of the products [n each] and of all experts' products. */
 struct forward_vectors {
     size_t norm_weight[FORWARD_NORMS];
     size_t norm_bias[FORWARD_NORMS];
     size_t head_weight[2];
     size_t bias[FORWARD_PRODUCTS];
+    size_t expert_up, expert_down;
     size_t floats; /**< of one layer */
+};
+
+/** Latent attention, absorbed: the parts of kv_b as matrices of one head each. */
+struct forward_latent {
+    uint64_t q_rank, kv_rank;  /**< r_q (0: none), r_kv */
+    uint64_t nope, rope;       /**< k_n, k_r */
+    struct bank k_up, v_up;    /**< decode: [r_kv][k_n] and [k_v][r_kv], whole */
+    size_t k_offset, v_offset; /**< in a layer's memory */
+    struct attention *cache;   /**< prefill: rows are written to it, not read */
+    size_t cache_offset;       /**< prefill: of it in a layer's memory */
 };
 
 struct forward_block {
     unsigned layers;
+    unsigned model_layers; /**< of the model, more if not all are run */
     struct model_attention shape;
-    uint64_t width; /**< f */
+    uint64_t width; /**< f, or of the shared experts */
     bool gated;
+    bool is_latent;
+    struct forward_latent latent;
     struct forward_linear products[FORWARD_PRODUCTS];
     struct attention *attention;
-    size_t cache_offset; /**< in a layer's memory */
+    size_t cache_offset;     /**< in a layer's memory; latent prefill: of all layers, per thread */
+    struct experts *experts; /**< NULL: none */
+    size_t experts_offset;   /**< in a layer's memory */
+    bool experts_biased, shared_gate;
+    struct router router;
+    bool *touched;       /**< [experts]: by the layer at hand */
+    double expert_bytes; /**< of one expert, without padding */
     size_t layer_bytes;  /**< per thread */
     size_t first_offset; /**< of its first layer, per thread */
     struct forward_vectors at;
@@ -83,6 +130,28 @@ struct forward {
     float *turns;      /**< [tokens][rope_dim]: cosines, then sines */
     uint64_t rope_dim; /**< the largest */
     uint32_t *ids;     /**< [rows]: tokens of the input */
+    uint64_t *steps;   /**< [threads x 8]: steps begun, each thread's on a line of its own */
+    struct forward_counts counts;
+    double step_distinct, step_bytes; /**< of the step at hand, summed over its layers */
+    unsigned step_layers;             /**< with experts */
+};
+
+/** One layer's pass over one chunk of rows. */
+struct forward_pass {
+    struct forward *f;
+    struct forward_block *block;
+    unsigned block_number;
+    const float *vectors;
+    size_t offset; // of the layer in each thread's memory
+    unsigned number;
+    unsigned thread;
+    unsigned char *const *memory;
+    unsigned char *const *cache;  // of the layer's attention
+    unsigned char *const *latent; // of the cache that a latent prefill writes
+    const struct forward_probe *probe;
+    uint64_t first; // row
+    uint64_t rows;
+    bool last; // chunk
 };
 
 /** The form of a family; NULL if its step has no workload. Static. */
@@ -116,6 +185,65 @@ void forward_done(unsigned thread, const struct forward_probe *probe,
 /** Norm of x[d] into out[d]. */
 void forward_norm(const struct forward *f, float *out, const float *x, const float *weight,
                   const float *bias);
+
+/** The product of the pass's rows; its biases. */
+struct linear *forward_linear_at(const struct forward_pass *p, enum forward_product product);
+const float *forward_bias_at(const struct forward_pass *p, enum forward_product product);
+
+/** Barrier and mark of an operator of the layer at hand. */
+void forward_done_at(const struct forward_pass *p, enum model_operator op);
+
+/** forward_multiply() of a product of the layer at hand. */
+void forward_multiply_at(const struct forward_pass *p, enum forward_product product,
+                         enum model_operator op);
+
+/** The first of the columns of x that a thread packs. */
+size_t forward_first_column(const struct linear *l, unsigned thread);
+
+/** Rotates the first rope_dim values of a head for a row of the chunk. */
+void forward_rotate(const struct forward_pass *p, float *head, uint64_t row);
+
+/** Latent attention: from the product QKV to the attention's queries and cache rows. */
+void forward_latent_before(const struct forward_pass *p);
+
+/** Latent attention, absorbed: the values' up-projection, in latent.v_up.y[head][row]. */
+void forward_latent_after(const struct forward_pass *p);
+
+/** The slot of a row of the chunk in the banks of latent attention. */
+uint64_t forward_latent_slot(const struct forward_pass *p, uint64_t head, uint64_t row);
+
+/** Router and choice; then the experts' products. */
+void forward_route(const struct forward_pass *p);
+void forward_run_experts(const struct forward_pass *p);
+
+/** Adds the experts' weighted sum to out[d], a row of the chunk. */
+void forward_add_experts(const struct forward_pass *p, float *out, uint64_t row);
+
+/** What the shared experts' result is multiplied by. */
+float forward_shared_gate(const struct forward_pass *p, uint64_t row);
+
+/** Counts the layer's chunk, and the step. By thread 0. */
+void forward_count_layer(const struct forward_pass *p);
+void forward_count_step(struct forward *f);
+
+/** Creates products, attention and vectors of a block. */
+CHECKED struct status forward_create_block(struct forward_block *block, struct forward *f,
+                                           const struct model_block *shape);
+void forward_destroy_block(struct forward_block *block);
+
+/** Creates a product with n and k set, on `rows` rows. */
+CHECKED struct status forward_create_linear(struct forward_linear *out, struct forward *f,
+                                            enum model_operator op, uint64_t rows);
+void forward_destroy_linear(struct forward_linear *linear);
+
+/** The format of a matrix with rows of k. */
+enum line_format forward_format(enum dtype_id dtype, uint64_t k);
+
+/** Reproducible values around `middle`. */
+void forward_fill_vector(float *out, size_t n, float middle, uint64_t *state);
+
+/** No memory for activations. */
+struct status forward_no_memory(void);
 
 /** Packing of x and the product, each ended by forward_done(). */
 void forward_multiply(struct linear *linear, unsigned thread, unsigned char *const *memory,

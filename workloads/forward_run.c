@@ -45,8 +45,9 @@ void forward_run(struct forward *forward, unsigned thread, unsigned char *const 
                  const struct forward_probe *probe)
 {
     struct forward *f = forward;
-    const struct forward_mark norms = {.op = MODEL_OP_NORMS};
-    const struct forward_mark head = {.op = MODEL_OP_HEAD, .offset = f->head.offset};
+    const struct forward_mark norms = {.op = MODEL_OP_NORMS, .block = FORWARD_OUTSIDE};
+    const struct forward_mark head = {
+        .op = MODEL_OP_HEAD, .block = FORWARD_OUTSIDE, .offset = f->head.offset};
     unsigned number = 0;
     embed(f, thread, memory); // the rows that this thread norms: no barrier
     for (unsigned b = 0; b < f->block_count; b++) {
@@ -61,5 +62,9 @@ void forward_run(struct forward *forward, unsigned thread, unsigned char *const 
     if (f->head_bias != NULL) {
         add_head_bias(f, thread);
         forward_done(thread, probe, &head);
+    }
+    f->steps[(size_t)thread * 8]++;
+    if (thread == 0) {
+        forward_count_step(f);
     }
 }

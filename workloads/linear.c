@@ -299,3 +299,20 @@ void linear_multiply(struct linear *linear, unsigned thread, const unsigned char
 {
     run_groups(linear, thread, weights, LINEAR_FULL);
 }
+
+void linear_multiply_mode(struct linear *linear, unsigned thread, const unsigned char *weights,
+                          enum linear_mode mode)
+{
+    run_groups(linear, thread, weights, mode);
+}
+
+void linear_view(struct linear *out, const struct linear *form, unsigned rows, float *x,
+                 unsigned char *packed, float *y)
+{
+    *out = *form;
+    out->params.batch = rows;
+    out->x = x;
+    out->x_packed = packed;
+    out->y = y;
+    plan_tiles(out);
+}

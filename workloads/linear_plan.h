@@ -44,4 +44,13 @@ void linear_pack_share(const struct linear *l, unsigned thread);
 void linear_pack(const struct linear *linear, unsigned thread);
 void linear_multiply(struct linear *linear, unsigned thread, const unsigned char *weights);
 
+/** linear_multiply(), or what a twin does in its place. */
+void linear_multiply_mode(struct linear *linear, unsigned thread, const unsigned char *weights,
+                          enum linear_mode mode);
+
+/** The product of `form` on other rows, at most LINEAR_BATCH_MAX: x is [rows][ldx], packed as many
+ *  bytes, y [rows][ldy]; all are borrowed, zero beyond K. Not to be destroyed. */
+void linear_view(struct linear *out, const struct linear *form, unsigned rows, float *x,
+                 unsigned char *packed, float *y);
+
 #endif

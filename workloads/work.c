@@ -1,10 +1,12 @@
 #include "workloads/work.h"
 
+#include "workloads/bank_work.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum work_kind { WORK_LINEAR, WORK_ATTENTION, WORK_SGEMM };
+enum work_kind { WORK_LINEAR, WORK_ATTENTION, WORK_HEADS, WORK_EXPERTS, WORK_SGEMM };
 
 struct sgemm {
     struct blas *blas;
@@ -19,6 +21,8 @@ struct work {
     uint64_t chunks;
     double linear_flop;
     struct attention *attention;
+    struct heads_work heads;
+    struct experts_work experts;
     struct sgemm sgemm;
 };
 
@@ -84,6 +88,33 @@ struct status work_attention(struct work **out, const struct attention_params *p
     return work_finish(out, work, status);
 }
 
+struct status work_heads(struct work **out, const struct linear_params *params, unsigned heads,
+                         unsigned rows)
+{
+    struct work *work = work_new(WORK_HEADS);
+    *out = NULL;
+    if (work == NULL) {
+        return no_memory();
+    }
+    work->linear_flop = 2.0 * rows * heads * (double)params->n * (double)params->k;
+    struct status status = heads_work_create(&work->heads, params, heads, rows);
+    return work_finish(out, work, status);
+}
+
+struct status work_experts(struct work **out, const struct experts_params *params, uint64_t rows)
+{
+    struct work *work = work_new(WORK_EXPERTS);
+    *out = NULL;
+    if (work == NULL) {
+        return no_memory();
+    }
+    double weights = (double)params->up.n * (double)params->up.k +
+                     (double)params->down.n * (double)params->down.k;
+    work->linear_flop = 2.0 * (double)rows * params->used * weights;
+    struct status status = experts_work_create(&work->experts, params, rows);
+    return work_finish(out, work, status);
+}
+
 static struct status sgemm_allocate(struct sgemm *g)
 {
     size_t x = 0;
@@ -124,6 +155,8 @@ void work_destroy(struct work *work)
     linear_destroy(work->chunk);
     linear_destroy(work->rest);
     attention_destroy(work->attention);
+    heads_work_destroy(&work->heads);
+    experts_work_destroy(&work->experts);
     free(work->sgemm.x);
     free(work->sgemm.y);
     free(work);
@@ -141,6 +174,10 @@ size_t work_thread_bytes(const struct work *work)
         return linear_thread_bytes(work->chunk, 0);
     case WORK_ATTENTION:
         return attention_thread_bytes(work->attention, 0);
+    case WORK_HEADS:
+        return bank_thread_bytes(&work->heads.bank);
+    case WORK_EXPERTS:
+        return experts_thread_bytes(work->experts.experts);
     case WORK_SGEMM:
         break;
     }
@@ -155,6 +192,10 @@ uint64_t work_stored_bytes(const struct work *work)
         return linear_stored_bytes(work->chunk);
     case WORK_ATTENTION:
         return attention_stored_bytes(work->attention);
+    case WORK_HEADS:
+        return work->heads.bank.count * bank_matrix_bytes(&work->heads.bank);
+    case WORK_EXPERTS:
+        return work->experts.experts->params.experts * experts_stored_bytes(work->experts.experts);
     case WORK_SGEMM:
         break;
     }
@@ -183,6 +224,12 @@ void work_run(struct work *work, unsigned thread, unsigned char *const *memory,
         break;
     case WORK_ATTENTION:
         attention_run(work->attention, thread, memory, mode);
+        break;
+    case WORK_HEADS:
+        heads_work_run(&work->heads, thread, memory, mode);
+        break;
+    case WORK_EXPERTS:
+        experts_work_run(&work->experts, thread, memory, mode);
         break;
     case WORK_SGEMM:
         run_sgemm(&work->sgemm, memory[0]);
@@ -221,6 +268,13 @@ double work_check(const struct work *work, unsigned char *const *memory, uint64_
     if (work->kind == WORK_ATTENTION) {
         return attention_check(work->attention, memory, samples);
     }
+    if (work->kind == WORK_HEADS) {
+        return heads_work_check(&work->heads, memory, samples);
+    }
+    if (work->kind == WORK_EXPERTS) {
+        enum { CHECKED_EXPERTS = 4 };
+        return experts_check(work->experts.experts, memory, samples, CHECKED_EXPERTS);
+    }
     if (work->kind == WORK_SGEMM) {
         return sgemm_check(&work->sgemm, memory[0], samples);
     }
@@ -236,6 +290,10 @@ double work_tolerance(const struct work *work)
         return linear_tolerance(work->chunk);
     case WORK_ATTENTION:
         return attention_tolerance(work->attention);
+    case WORK_HEADS:
+        return linear_tolerance(work->heads.bank.form);
+    case WORK_EXPERTS:
+        return experts_tolerance(work->experts.experts);
     case WORK_SGEMM:
         break;
     }
@@ -252,6 +310,10 @@ void work_set_prefetch(struct work *work, size_t prefetch_bytes)
         }
     } else if (work->kind == WORK_ATTENTION) {
         attention_set_prefetch(work->attention, prefetch_bytes);
+    } else if (work->kind == WORK_HEADS) {
+        heads_work_set_prefetch(&work->heads, prefetch_bytes);
+    } else if (work->kind == WORK_EXPERTS) {
+        experts_work_set_prefetch(&work->experts, prefetch_bytes);
     }
 }
 
@@ -262,6 +324,10 @@ const char *work_class_name(const struct work *work)
         return linear_class_name(work->chunk);
     case WORK_ATTENTION:
         return attention_class_name(work->attention);
+    case WORK_HEADS:
+        return linear_class_name(work->heads.bank.form);
+    case WORK_EXPERTS:
+        return linear_class_name(work->experts.experts->up.form);
     case WORK_SGEMM:
         break;
     }
@@ -275,6 +341,10 @@ const char *work_isa_name(const struct work *work)
         return linear_isa_name(work->chunk);
     case WORK_ATTENTION:
         return attention_isa_name(work->attention);
+    case WORK_HEADS:
+        return linear_isa_name(work->heads.bank.form);
+    case WORK_EXPERTS:
+        return linear_isa_name(work->experts.experts->up.form);
     case WORK_SGEMM:
         break;
     }
@@ -285,6 +355,8 @@ double work_flop_executed(const struct work *work)
 {
     switch (work->kind) {
     case WORK_LINEAR:
+    case WORK_HEADS:
+    case WORK_EXPERTS:
         return work->linear_flop;
     case WORK_ATTENTION:
         return attention_flop_executed(work->attention);

@@ -7,6 +7,7 @@
 
 #include "workloads/attention.h"
 #include "workloads/blas.h"
+#include "workloads/experts.h"
 #include "workloads/linear.h"
 
 struct work;
@@ -18,6 +19,16 @@ CHECKED struct status work_linear(struct work **out, const struct linear_params 
 
 /** Attention. Errors: as attention_create(). */
 CHECKED struct status work_attention(struct work **out, const struct attention_params *params);
+
+/** One product a head by matrices of params->n x params->k, each on `rows` rows of its own and one
+ *  thread's. Errors: as linear_create(). */
+CHECKED struct status work_heads(struct work **out, const struct linear_params *params,
+                                 unsigned heads, unsigned rows);
+
+/** The experts of a layer on `rows` rows; each run draws anew where they go. An instance holds all
+ *  experts. params->rows is not read. Errors: as experts_create(). */
+CHECKED struct status work_experts(struct work **out, const struct experts_params *params,
+                                   uint64_t rows);
 
 /** y[rows,n] = x[rows,k] W[k,n] in f32 by the matrix library, which brings its own threads. The
  *  instance is one stretch of memory. Errors: SYSTEM without memory. */

@@ -66,6 +66,58 @@ JSON
     >"$work/out" 2>"$work/err" || fail "gpt2: exit $?: $(cat "$work/err")"
 grep -q '"tpot_seconds"' "$work/out" || fail "gpt2: no step"
 
+# Experts and latent attention: distinct experts beside their expectation, operators that sum up.
+for shape in mixtral deepseek; do
+    phases=decode,prefill
+    [ $shape = mixtral ] || phases=decode
+    "$LMROOF" run -m "$TESTS/models/small-$shape.json" --step --phase $phases --batch 4 \
+        --context 70 --prompt 33 --dtype q8_0 $common -o "$work/$shape.json" >"$work/out" 2>"$work/err" ||
+        fail "$shape: exit $?: $(cat "$work/err")"
+    grep -q "experts a layer (expected" "$work/out" || fail "$shape: no experts in the table"
+    python3 - "$work/$shape.json" "$shape" <<'PYTHON' || fail "the document of $shape"
+import json
+import sys
+
+document, shape = json.load(open(sys.argv[1])), sys.argv[2]
+total, used, width, layers = (8, 2, 896, 4) if shape == "mixtral" else (16, 4, 256, 4)
+expert = 3 * 512 * width * 34 / 32
+for s in document["steps"]:
+    (e,) = s["experts"]
+    tokens = s["batch"] * s.get("prompt", 1)
+    expected = total * (1 - (1 - used / total) ** tokens)
+    assert (e["experts"], e["experts_used"], e["layers"]) == (total, used, layers), e
+    assert abs(e["distinct_expected"] - expected) < 1e-9 * expected, e
+    assert abs(e["weight_bytes"] / (layers * expert) - e["distinct"]) < 1e-6, e
+    assert abs(e["weight_bytes_expected"] / (layers * expert) - expected) < 1e-6, e
+    assert e["steps"] >= 3 and e["distinct_expected_error"] > 0 and e["within_error"], e
+    assert abs(e["distinct"] - expected) <= 3 * e["distinct_expected_error"] + 1e-6, e
+    assert s["verified"] and s["layers"] == s["layers_measured"], s
+    time = s["ttft_seconds"] or s["tpot_seconds"]
+    names = {o["name"] for o in s["operators"]}
+    assert {"router", "experts", "qkv", "attention", "rope", "head"} <= names, names
+    assert ("gate_up" in names) == (shape == "deepseek"), names
+    samples = zip(time["samples"], *[o["seconds"]["samples"] for o in s["operators"]])
+    for whole, *parts in samples:
+        assert 0.95 * whole <= sum(parts) <= whole * (1 + 1e-9), (whole, parts)
+decode = [p for p in document["points"] if p["phase"] == "decode"]
+assert all(p["verified"] for p in document["points"])
+assert sum(p["time_share_fraction"] * 1 for p in decode) > 0.999
+(experts,) = [p for p in decode if p["operator"] == "experts"]
+distinct = total * (1 - (1 - used / total) ** 4)
+assert abs(experts["bytes_modelled"] / (distinct * expert) - 1) < 1e-6, experts
+if shape == "deepseek":
+    # c + 1 latent rows of 128 + 32 halves, for 4 sequences, read once.
+    (attention,) = [p for p in decode if p["operator"] == "attention"]
+    assert attention["bytes_modelled"] == 4 * 71 * 160 * 2, attention
+    assert len([p for p in decode if p["operator"] == "qkv"]) == 4
+PYTHON
+    sh "$TESTS/schema.sh" "$work/$shape.json" >"$work/schema" 2>&1
+    code=$?
+    [ $code -eq 0 ] || [ $code -eq 77 ] || fail "$shape: not valid: $(grep FAIL "$work/schema")"
+    "$LMROOF" report "$work/$shape.json" -o "$work/$shape.html" 2>"$work/err" ||
+        fail "$shape: no report: $(cat "$work/err")"
+done
+
 # Without --step it is absent, with a reason and a remedy.
 "$LMROOF" run -m "$work/gpt2.json" --phase decode --context 10 $common --json >"$work/out" ||
     fail "without --step: exit $?"
@@ -91,9 +143,8 @@ refused() {
     [ "$(wc -l <"$work/err")" -eq 1 ] || fail "$*: not one line: $(cat "$work/err")"
     [ -s "$work/out" ] && fail "$*: figures after an error"
 }
-refused 2 "mixtral.*no workload; accepted llama" -m mixtral-8x7b
-refused 2 "deepseek-v3.*no workload; accepted llama" -m deepseek-v3
-refused 2 "sliding window shorter than the prompt" -m mistral-7b-v0.1 --phase prefill --prompt 5000
+refused 2 "bloom.*no workload; accepted llama" -m "$TESTS/models/bloom-560m.json"
+refused 2 "llama4.*no workload; accepted llama" -m "$TESTS/models/llama-4-scout.json"
 refused 2 "position 65.*learned 64" -m "$work/gpt2.json" --phase decode --context 64
 # No machine has room for one layer of this.
 sed 's/"vocab_size": 1001/"vocab_size": 16000000/; s/"hidden_size": 256/"hidden_size": 262144/' \

@@ -55,7 +55,7 @@ static void check_params_on_all(struct attention_params params, int line)
             run_all(&f, LINEAR_FULL);
             double error = attention_check(f.attention, f.cache, 40);
             double tolerance = attention_tolerance(f.attention);
-            if (!(error <= tolerance) || !(tolerance < 3e-4)) {
+            if (!(error <= tolerance) || !(tolerance < 5e-4)) {
                 fail_msg("line %d: isa %s format %d: error %g, tolerance %g", line, isas[i].name,
                          format, error, tolerance);
             }
@@ -121,6 +121,124 @@ static void prefill_shapes(void **state)
                                           .threads = cases[i].threads};
         check_params_on_all(params, cases[i].line);
     }
+}
+
+// A latent cache: the values are the first of the keys; awkward ranks, and DeepSeek's own.
+static void latent_shapes(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned batch, heads, k_dim, v_dim, scale_dim;
+        uint64_t context;
+        unsigned threads;
+        int line;
+    } cases[] = {
+        {1, 16, 576, 512, 192, 300, 2, __LINE__}, {1, 128, 576, 512, 192, 130, 3, __LINE__},
+        {2, 5, 40, 32, 24, 0, 2, __LINE__},       {1, 1, 33, 17, 33, 64, 3, __LINE__},
+        {3, 13, 31, 31, 0, 129, 4, __LINE__},     {1, 7, 288, 256, 96, 4097, 2, __LINE__},
+        {1, 3, 17, 1, 0, 31, 1, __LINE__},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct attention_params params = {.batch = cases[i].batch,
+                                          .heads = cases[i].heads,
+                                          .kv_heads = 1,
+                                          .k_dim = cases[i].k_dim,
+                                          .v_dim = cases[i].v_dim,
+                                          .scale_dim = cases[i].scale_dim,
+                                          .latent = true,
+                                          .context = cases[i].context,
+                                          .rows = 1,
+                                          .threads = cases[i].threads,
+                                          .prefetch_bytes = 1024};
+        check_params_on_all(params, cases[i].line);
+    }
+}
+
+// A latent token takes k_dim values, once.
+static void latent_cache_holds_keys_alone(void **state)
+{
+    (void)state;
+    struct attention *a = NULL;
+    struct attention_params params = {.format = LINE_F16,
+                                      .isa = isa_detect(),
+                                      .batch = 2,
+                                      .heads = 16,
+                                      .kv_heads = 1,
+                                      .k_dim = 576,
+                                      .v_dim = 512,
+                                      .latent = true,
+                                      .context = 127,
+                                      .rows = 1,
+                                      .threads = 2};
+    ASSERT_OK(attention_create(&a, &params));
+    assert_int_equal(attention_stored_bytes(a), 2 * 128 * 576 * 2);
+    attention_destroy(a);
+    params.prefill = true;
+    assert_int_equal(attention_create(&a, &params).code, STATUS_INVALID);
+    params.prefill = false;
+    params.v_dim = 577;
+    assert_int_equal(attention_create(&a, &params).code, STATUS_INVALID);
+}
+
+// Windows shorter and longer than pages, chunks, and sinks in both phases.
+static void windows_and_sinks(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t context, rows, window;
+        bool chunked, sinks;
+        int line;
+    } cases[] = {
+        {0, 200, 1, false, false, __LINE__},  {0, 200, 31, false, true, __LINE__},
+        {0, 300, 64, false, false, __LINE__}, {0, 300, 65, false, true, __LINE__},
+        {0, 97, 128, false, false, __LINE__}, {0, 330, 100, true, false, __LINE__},
+        {70, 80, 64, false, true, __LINE__},  {0, 130, 0, false, true, __LINE__},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct attention_params params = {.batch = 2,
+                                          .heads = 6,
+                                          .kv_heads = 2,
+                                          .k_dim = 64,
+                                          .v_dim = 48,
+                                          .context = cases[i].context,
+                                          .rows = cases[i].rows,
+                                          .window = cases[i].window,
+                                          .chunked = cases[i].chunked,
+                                          .sinks = cases[i].sinks,
+                                          .prefill = true,
+                                          .threads = 3};
+        check_params_on_all(params, cases[i].line);
+        params.prefill = false;
+        params.rows = 1;
+        params.context = cases[i].window;
+        check_params_on_all(params, cases[i].line);
+    }
+}
+
+// Pages that no row of a tile sees are not computed.
+static void windows_skip_pages(void **state)
+{
+    (void)state;
+    struct attention_params params = {.format = LINE_F32,
+                                      .isa = isa_detect(),
+                                      .batch = 1,
+                                      .heads = 1,
+                                      .kv_heads = 1,
+                                      .k_dim = 16,
+                                      .v_dim = 16,
+                                      .rows = 6400,
+                                      .prefill = true,
+                                      .threads = 1};
+    struct attention *all = NULL;
+    struct attention *windowed = NULL;
+    ASSERT_OK(attention_create(&all, &params));
+    params.window = 64;
+    ASSERT_OK(attention_create(&windowed, &params));
+    // 50.5 pages a row on average, and two less a little.
+    ASSERT_CLOSE(attention_flop_executed(all), 2.0 * 64 * 32 * 6400 * 50.5, 1e-12);
+    ASSERT_CLOSE(attention_flop_executed(windowed), 2.0 * 64 * 32 * 6400 * 2, 0.02);
+    attention_destroy(all);
+    attention_destroy(windowed);
 }
 
 // Scores of opposite signs and large size: the maximum moves between pages.
@@ -195,6 +313,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decode_shapes),
         cmocka_unit_test(prefill_shapes),
+        cmocka_unit_test(latent_shapes),
+        cmocka_unit_test(latent_cache_holds_keys_alone),
+        cmocka_unit_test(windows_and_sinks),
+        cmocka_unit_test(windows_skip_pages),
         cmocka_unit_test(large_scores_do_not_overflow),
         cmocka_unit_test(check_sees_a_wrong_cache),
         cmocka_unit_test(bad_params_are_refused),

@@ -22,6 +22,7 @@ static double activation(enum elementwise_activation which, double x)
 {
     switch (which) {
     case ELEMENTWISE_SILU:
+    case ELEMENTWISE_CLAMPED:
         return x * sigmoid(x);
     case ELEMENTWISE_GELU:
         // x (1 + tanh(z)) / 2, without its cancellation
@@ -31,6 +32,15 @@ static double activation(enum elementwise_activation which, double x)
         break;
     }
     return x > 0 ? x : 0;
+}
+
+static double gated_activation(enum elementwise_activation which, double gate, double up)
+{
+    if (which == ELEMENTWISE_CLAMPED) {
+        gate = fmin(gate, 7);
+        return gate * sigmoid(1.702 * gate) * (fmin(fmax(up, -7), 7) + 1);
+    }
+    return activation(which, gate) * up;
 }
 
 // Every activation, over values from tiny to far beyond where exp() overflows, and odd lengths.
@@ -44,13 +54,15 @@ static void activations(void **state)
         const struct elementwise *e = elementwise_find(isa_without(isa_detect(), removed[r]));
         for (int scale = -10; scale <= 10; scale += 2) {
             fill(gate, MOST, (uint64_t)(scale + 20), ldexpf(1, scale));
-            fill(up, MOST, 3, 2);
+            fill(up, MOST, 3, 9);
             for (int a = 0; a < ELEMENTWISE_ACTIVATIONS; a++) {
                 for (int gated = 0; gated < 2; gated++) {
                     e->activate[a][gated](out, gate, up, MOST - 3);
                     for (size_t i = 0; i < MOST - 3; i++) {
-                        double want = activation((enum elementwise_activation)a, (double)gate[i]) *
-                                      (gated ? (double)up[i] : 1);
+                        enum elementwise_activation which = (enum elementwise_activation)a;
+                        double want = gated
+                                          ? gated_activation(which, (double)gate[i], (double)up[i])
+                                          : activation(which, (double)gate[i]);
                         // exp() magnifies the rounding of its argument.
                         if (!(fabs((double)out[i] - want) <= 2e-5 * fabs(want) + 1e-30)) {
                             fail_msg("%s: activation %d of %g: got %g, want %g", e->isa_name, a,

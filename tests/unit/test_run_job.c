@@ -1,6 +1,7 @@
 // The points of a run, counted out by hand for Llama 3.2 1B: 16 layers, width 2048, 32 query and 8
 // cached heads of 64, 8192 inner, 128256 words.
 #include "profiler/run_job.h"
+#include "roofline/step.h"
 #include "tests/test.h"
 #include "workloads/model_file.h"
 
@@ -62,7 +63,6 @@ static void decode_by_hand(void **state)
         {MODEL_OP_HEAD, 1, 4, 128256, 2048, 2.0 * 4 * 128256 * 2048, 2.0 * 128256 * 2048}};
     assert_int_equal(jobs.count, 6);
     assert_jobs(jobs.list, want, 6);
-    assert_string_equal(jobs.skipped, "");
     // The step is its operators, the norms and one embedding row a sequence.
     double sum = 0;
     for (size_t i = 0; i < jobs.count; i++) {
@@ -117,26 +117,122 @@ static void every_combination_once(void **state)
     free(jobs.list);
 }
 
-static void what_has_no_kernel_is_named(void **state)
+static const struct run_job *find_job(const struct run_jobs *jobs, enum model_operator op,
+                                      unsigned variant)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        if (jobs->list[i].op == op && jobs->list[i].variant == variant) {
+            return &jobs->list[i];
+        }
+    }
+    fail_msg("no job of operator %d, variant %u", (int)op, variant);
+    return NULL;
+}
+
+// The points, each times its layers, are the step less norms and embedding rows.
+static void assert_sum(const struct run_jobs *jobs, const char *name, bool prefill, unsigned batch)
+{
+    static struct model model;
+    struct step step;
+    struct step_request wanted = step_defaults(prefill ? STEP_PREFILL : STEP_DECODE);
+    double flop = 0;
+    double bytes = 0;
+    ASSERT_OK(model_load(&model, name));
+    wanted.dtype = DTYPE_BF16;
+    wanted.batch = batch;
+    ASSERT_OK(step_compute(&step, &model, &wanted));
+    for (size_t i = 0; i < jobs->count; i++) {
+        flop += jobs->list[i].layers * jobs->list[i].flop;
+        bytes += jobs->list[i].layers * jobs->list[i].bytes;
+    }
+    bytes += step_find(&step, MODEL_OP_NORMS)->bytes.dram_lower_bound;
+    ASSERT_CLOSE(flop, step.sum.flop, 1e-9);
+    ASSERT_CLOSE(bytes, step.sum.bytes.dram_lower_bound, 1e-6);
+}
+
+// Mixtral 8x7B: 32 layers of 8 experts of 14336, two a token, d 4096.
+static void experts_by_hand(void **state)
 {
     (void)state;
     struct run_jobs jobs;
     struct run_request request = request_for(true, false, "bf16");
+    request.batch = (struct option_counts){1, {4}};
     plan(&jobs, "mixtral-8x7b", &request);
-    assert_string_equal(jobs.skipped, "experts, router");
-    for (size_t i = 0; i < jobs.count; i++) {
-        assert_true(jobs.list[i].op != MODEL_OP_EXPERTS && jobs.list[i].op != MODEL_OP_ROUTER);
+    const struct run_job *router = find_job(&jobs, MODEL_OP_ROUTER, 0);
+    assert_int_equal(router->n, 8);
+    assert_int_equal(router->k, 4096);
+    const struct run_job *experts = find_job(&jobs, MODEL_OP_EXPERTS, 0);
+    assert_int_equal(experts->layers, 32);
+    ASSERT_CLOSE(experts->flop, 4.0 * 2 * 6 * 4096 * 14336, 1e-12);
+    double one = 2.0 * 3 * 4096 * 14336;
+    ASSERT_CLOSE(experts->instance_bytes, 8 * one, 1e-12);
+    ASSERT_CLOSE(experts->bytes, 8 * (1 - pow(0.75, 4)) * one, 1e-12);
+    assert_sum(&jobs, "mixtral-8x7b", false, 4);
+    free(jobs.list);
+}
+
+// DeepSeek-V3: 61 layers, three of them dense, 128 heads of 128 + 64, ranks 1536 and 512.
+static void latent_by_hand(void **state)
+{
+    (void)state;
+    struct run_jobs jobs;
+    struct run_request request = request_for(true, false, "bf16");
+    plan(&jobs, "deepseek-v3", &request);
+    static const uint64_t want[][3] = {
+        {1536 + 576, 7168, 0}, {128 * 192, 1536, 0}, {512, 128, 128}, {128, 512, 128}};
+    for (unsigned i = 0; i < 4; i++) {
+        const struct run_job *job = find_job(&jobs, MODEL_OP_QKV, i);
+        assert_int_equal(job->layers, 61);
+        assert_int_equal(job->n, want[i][0]);
+        assert_int_equal(job->k, want[i][1]);
+        assert_int_equal(job->heads, want[i][2]);
     }
+    const struct run_job *attention = find_job(&jobs, MODEL_OP_ATTENTION, 0);
+    assert_true(attention->latent);
+    assert_int_equal(attention->attention.kv_heads, 1);
+    assert_int_equal(attention->attention.k_dim, 576);
+    assert_int_equal(attention->attention.v_dim, 512);
+    assert_int_equal(attention->scale_dim, 192);
+    ASSERT_CLOSE(attention->flop, 2.0 * 128 * (576 + 512) * 513, 1e-12);
+    ASSERT_CLOSE(attention->bytes, 2.0 * 576 * 513, 1e-12);
+    assert_int_equal(find_job(&jobs, MODEL_OP_GATE_UP, 0)->layers, 3);
+    assert_int_equal(find_job(&jobs, MODEL_OP_GATE_UP, 1)->layers, 58); // the shared expert
+    assert_sum(&jobs, "deepseek-v3", false, 1);
+    free(jobs.list);
+    request = request_for(false, true, "bf16");
+    plan(&jobs, "deepseek-v3", &request);
+    attention = find_job(&jobs, MODEL_OP_ATTENTION, 0);
+    assert_true(!attention->latent);
+    ASSERT_CLOSE(attention->bytes, 2.0 * 576 * 512, 1e-12);
+    ASSERT_CLOSE(attention->instance_bytes, 2.0 * 128 * (192 + 128) * 512, 1e-12);
+    assert_sum(&jobs, "deepseek-v3", true, 1);
+    free(jobs.list);
+}
+
+// gpt-oss-20b: half of the 24 layers see 128 tokens.
+static void windows_apart(void **state)
+{
+    (void)state;
+    struct run_jobs jobs;
+    struct run_request request = request_for(true, false, "bf16");
+    plan(&jobs, "gpt-oss-20b", &request);
+    const struct run_job *windowed = find_job(&jobs, MODEL_OP_ATTENTION, 0);
+    const struct run_job *full = find_job(&jobs, MODEL_OP_ATTENTION, 1);
+    assert_int_equal(windowed->attention.window, 128);
+    assert_int_equal(full->attention.window, 0);
+    assert_int_equal(windowed->layers, 12);
+    assert_true(windowed->sinks && full->sinks);
+    ASSERT_CLOSE(windowed->flop * 513, full->flop * 128, 1e-12);
+    ASSERT_CLOSE(windowed->bytes * 513, full->bytes * 128, 1e-12);
     free(jobs.list);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decode_by_hand),
-        cmocka_unit_test(prefill_by_hand),
-        cmocka_unit_test(every_combination_once),
-        cmocka_unit_test(what_has_no_kernel_is_named),
+        cmocka_unit_test(decode_by_hand),         cmocka_unit_test(prefill_by_hand),
+        cmocka_unit_test(every_combination_once), cmocka_unit_test(experts_by_hand),
+        cmocka_unit_test(latent_by_hand),         cmocka_unit_test(windows_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
