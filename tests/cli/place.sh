@@ -1,27 +1,10 @@
 #!/bin/sh
 # lmroof place: every format of every tool, findings, documents, messages and exit codes.
 set -u
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+command=place
+. "$TESTS/cli/common.sh"
 machine="$TESTS/documents/machine.json"
 samples="$TESTS/place"
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-# refuses WORDS ARG...: exit 2, nothing on stdout, one line on stderr that holds WORDS.
-refuses() {
-    words=$1
-    shift
-    "$LMROOF" place "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    [ "$code" -eq 2 ] || fail "place $*: exit $code, wanted 2"
-    [ -s "$work/out" ] && fail "place $*: wrote to stdout"
-    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "place $*: not one line: $(cat "$work/err")"
-    grep -qF -- "$words" "$work/err" || fail "place $*: no '$words' in: $(cat "$work/err")"
-}
 bench="$samples/llama-bench.json"
 refuses 'no --from' "$bench"
 refuses 'no file' --from llama-bench
