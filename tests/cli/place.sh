@@ -94,5 +94,22 @@ assert abs(throughput["tokens_per_s"]["value"] - 64 * 640 / 421.0) < 1e-9
 serve = load("serve")["points"][0]
 assert (serve["batch"], serve["prompt"], serve["generated"]) == (8, 512, 128)
 EOF
+# What is on already is not what to try.
+python3 - "$bench" "$work" <<'EOF' || fail "flash attention"
+import json, sys
+rows = json.load(open(sys.argv[1]))
+for value in (0, 1, True, -1):
+    json.dump([dict(row, flash_attn=value) for row in rows],
+              open("%s/flash%s.json" % (sys.argv[2], value), "w"))
+EOF
+for value in 0 1 True -1; do
+    "$LMROOF" place --from llama-bench "$work/flash$value.json" >"$work/out" 2>"$work/err" ||
+        fail "flash $value: $(cat "$work/err")"
+    grep -q 'attention_kernel' "$work/out" || fail "flash $value: no attention_kernel"
+    case $value in
+    0 | -1) grep -q 'try: flash attention (-fa 1)' "$work/out" || fail "flash $value: no -fa 1" ;;
+    *) grep -q 'flash attention was on' "$work/out" || fail "flash $value: told to try it" ;;
+    esac
+done
 [ "$failed" -eq 0 ] && echo "place: ok"
 exit "$failed"
