@@ -103,7 +103,8 @@ struct estimate_rates machine_estimate_rates(const struct result_machine *machin
     if (kernel != NULL) {
         rates.flop_per_s = rate_of(kernel, end);
     }
+    const struct result_compute *attention = machine_compute_roof(machine, "attention", "f16");
     rates.operator_flop_per_s[MODEL_OP_ATTENTION] =
-        rate_of(machine_compute_roof(machine, "fma", "f32"), end);
+        rate_of(attention != NULL ? attention : machine_compute_roof(machine, "fma", "f32"), end);
     return rates;
 }

@@ -28,7 +28,8 @@ struct estimate_rates machine_bound_rates(const struct result_machine *machine,
                                           enum dtype_id weights, enum rate_end end);
 
 /** Rates for the estimate: linears at what kernels reach (the better of our kernel of the format
- *  with weights in cache and the library's product), else at the peak; attention at f32 FMA. */
+ *  with weights in cache and the library's product), else at the peak; attention at what ours
+ * reaches (kind "attention"), else at f32 FMA. */
 struct estimate_rates machine_estimate_rates(const struct result_machine *machine,
                                              enum dtype_id weights, enum rate_end end);
 

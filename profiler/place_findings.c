@@ -101,7 +101,10 @@ static void find_attention(struct placement *out, size_t i, size_t j)
         return;
     }
     add(out, "attention_kernel", j,
-        "flash attention (-fa 1), another attention kernel, fewer threads for short contexts",
+        far->test.flash_attention
+            ? "another program or a build with other attention kernels (flash attention was on: "
+              "compare -fa 0), a smaller cache type (-ctk q8_0)"
+            : "flash attention (-fa 1), another attention kernel, fewer threads for short contexts",
         "from context %.0f to %.0f a token takes %.2f times as long; the bytes of its cache "
         "explain "
         "%.2f times: the attention kernel, not memory, limits at long contexts",

@@ -21,6 +21,7 @@ struct place_test {
     unsigned threads;       /**< 0 not told */
     char model[96];         /**< as the tool describes it; "" not told */
     char backend[32];       /**< "CPU", "CUDA", ...; "" not told */
+    bool flash_attention;   /**< the file tells that it was on */
     enum dtype_id dtype;    /**< of most weights; DTYPE_NONE not told */
     enum dtype_id kv_dtype; /**< DTYPE_F16 where not told */
     double file_bytes;      /**< of all tensors; NaN not told */

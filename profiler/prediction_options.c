@@ -1,5 +1,8 @@
 #include "profiler/prediction_options.h"
 
+#include "profiler/prediction_text.h"
+#include "workloads/model_file.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +16,7 @@ enum option_key {
     KEY_PROMPT,
     KEY_DTYPE,
     KEY_KV_DTYPE,
-    KEY_PRICE,
-    KEY_JSON,
-    KEY_QUIET
+    KEY_PRICE
 };
 
 static const struct argp_option options[] = {
@@ -28,8 +29,7 @@ static const struct argp_option options[] = {
     {"kv-dtype", KEY_KV_DTYPE, "D", 0, "type of the cache (f16)", 3},
     {"price", KEY_PRICE, "NAME=VALUE", 0,
      "price of machine NAME per hour, any currency; repeatable (none)", 4},
-    {"json", KEY_JSON, NULL, 0, "one JSON document on standard output", 5},
-    {"quiet", KEY_QUIET, NULL, 0, "no warnings on standard error", 5},
+    ANSWER_OPTIONS(5),
     {0}};
 
 static struct status add_dtype(void *context, const char *word)
@@ -59,6 +59,9 @@ static struct status set_value(bool *known, struct prediction_options *out, int 
         return option_words("--dtype", text, add_dtype, request);
     case KEY_KV_DTYPE:
         return option_dtype(&request->kv_dtype, "--kv-dtype", text);
+    case KEY_LIST:
+        out->list = true;
+        return status_ok();
     case KEY_PRICE:
         if (out->price_count == PREDICTION_MACHINES_MAX) {
             return status_error(STATUS_INVALID, "more than %d --price",
@@ -75,28 +78,9 @@ static struct status set_value(bool *known, struct prediction_options *out, int 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct prediction_options *out = state->input;
-    switch (key) {
-    case 'm':
-        out->model = text;
-        return 0;
-    case KEY_LIST:
-        out->list = true;
-        return 0;
-    case KEY_JSON:
-        out->json = true;
-        return 0;
-    case KEY_QUIET:
-        out->quiet = true;
-        return 0;
-    default:
-        break;
-    }
-    bool known = false;
-    struct status status = set_value(&known, out, key, text);
-    if (!status_is_ok(status)) {
-        return command_option_error(state, status);
-    }
-    return known ? 0 : ARGP_ERR_UNKNOWN;
+    bool known = answer_options_take(&out->answer, key, text);
+    struct status status = known ? status_ok() : set_value(&known, out, key, text);
+    return answer_options_parsed(state, known, status);
 }
 
 const struct argp prediction_argp = {.options = options, .parser = parse_option};
@@ -195,4 +179,61 @@ void prediction_options_release(struct machine_source *sources, size_t count, do
     }
     free(sources);
     free(prices);
+}
+
+struct status prediction_options_predict(struct prediction *out, struct model **model,
+                                         const struct prediction_options *from,
+                                         const struct machine_source *machines,
+                                         const double *prices)
+{
+    memset(out, 0, sizeof *out);
+    *model = calloc(1, sizeof **model);
+    if (*model == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for the model");
+    }
+    TRY(model_load(*model, from->answer.model));
+    return prediction_compute(out, *model, &from->request, machines, from->word_count, prices);
+}
+
+static struct status load_and_answer(const struct prediction_command *command,
+                                     const struct command_context *context,
+                                     const struct prediction_options *from)
+{
+    struct machine_source *machines = NULL;
+    double *prices = NULL;
+    struct status status = prediction_options_load(&machines, &prices, from);
+    if (status_is_ok(status)) {
+        status = command->answer(context, from, machines, prices);
+    }
+    prediction_options_release(machines, from->word_count, prices);
+    return status;
+}
+
+static struct status parse_and_answer(const struct prediction_command *command,
+                                      const struct command_context *context, int argc, char **argv,
+                                      struct prediction_options *from)
+{
+    bool done = false;
+    prediction_options_default(from);
+    TRY(command_parse(&done, context, command->parser, argc, argv, from));
+    if (done) {
+        return status_ok();
+    }
+    if (from->list) {
+        return prediction_list_machines(context->out);
+    }
+    TRY(command->check(from));
+    return load_and_answer(command, context, from);
+}
+
+struct status prediction_command_run(const struct prediction_command *command,
+                                     const struct command_context *context, int argc, char **argv)
+{
+    struct prediction_options *from = calloc(1, sizeof *from);
+    if (from == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for the options");
+    }
+    struct status status = parse_and_answer(command, context, argc, argv, from);
+    free(from);
+    return status;
 }

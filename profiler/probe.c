@@ -165,6 +165,7 @@ static struct status all_stages(struct probe *probe, struct probe_session *sessi
     TRY(probe_roofs(probe, session, false));
     TRY(probe_gemm(probe, session));
     if (!probe->options->quick) {
+        TRY(probe_attention(probe, session));
         TRY(probe_kernels(probe, session));
     }
     if (probe->options->sweep) {

@@ -55,7 +55,7 @@ static void print_compute(FILE *out, const struct result_machine *machine)
     }
     for (size_t i = 0; i < machine->compute_count; i++) {
         const struct result_compute *row = &machine->compute[i];
-        (void)fprintf(out, "  %-5s %-6s", row->dtype, row->kind);
+        (void)fprintf(out, "  %-5s %-9s", row->dtype, row->kind);
         print_rate(out, &row->flop_per_s, row->integer_operations ? "OP/s" : "FLOP/s");
         (void)fprintf(out, "  %u thread%s, %s%s%s", row->threads, row->threads == 1 ? "" : "s",
                       row->class_, row->shape[0] != '\0' ? ", " : "", row->shape);

@@ -68,6 +68,9 @@ bool report_missing_text(char out[REPORT_LINE], const struct result_point *const
     const struct absence *why = &order[at]->seconds.absence;
     const struct result_point *last = order[at];
     size_t alike = 0;
+    if (reading_is_present(&last->seconds)) {
+        return false; // nothing is missing here: not a look through all points for each point
+    }
     for (size_t i = 0; i < at; i++) {
         if (same_absence(order[i], order[at])) {
             return false;

@@ -38,7 +38,7 @@ struct result_bandwidth {
 /** One compute ceiling. */
 struct result_compute {
     char dtype[16];            /**< f64 f32 f16 bf16 int8 ... */
-    char kind[8];              /**< fma gemm kernel */
+    char kind[16];             /**< fma gemm kernel attention */
     char class_[RESULT_NAME];  /**< isa/instruction/accumulate, e.g. avx512/vfmadd231ps/f32 */
     char backend[RESULT_NAME]; /**< "lmroof", or the library with the core it chose */
     unsigned threads;

@@ -122,6 +122,13 @@ struct status run_step_estimate(struct result_step *out, struct result_run *run,
     const struct step_request wanted = request_of(out, steps->request->kv_dtype);
     TRY(step_compute(&step, steps->model, &wanted));
     fill_rates(&rates, run, out, steps);
+    if (!(rates.operator_flop_per_s[MODEL_OP_HEAD] > 0) ||
+        !(rates.operator_flop_per_s[MODEL_OP_ATTENTION] > 0)) {
+        out->estimated_seconds = reading_absent(
+            ABSENT_NOT_ASKED, "without compute-only twins no rate of the kernels is known",
+            "without --no-twins");
+        return status_ok(); // at the FMA peak it would be no estimate of anything
+    }
     estimate_time(&time, &step, &rates);
     out->estimated_seconds = isfinite(time.estimate_seconds) && time.estimate_seconds > 0
                                  ? reading_plain(time.estimate_seconds, ORIGIN_MODELLED)

@@ -8,7 +8,7 @@
 /** Fills estimated_seconds of a step and of its operators: the sum over operators of max(F / P,
  *  Q / BW) and a barrier each. BW is the read roof of the level that serves the linears; P of
  * linears is the ceiling of our kernel of their weights' format, of attention what its point did
- * without memory, else the roof. Errors: those of step_compute(). */
+ * without memory. Absent where either is not known (no twins). Errors: those of step_compute(). */
 CHECKED struct status run_step_estimate(struct result_step *out, struct result_run *run,
                                         const struct run_steps *steps);
 

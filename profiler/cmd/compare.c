@@ -4,7 +4,6 @@
 #include "profiler/prediction_options.h"
 #include "profiler/prediction_text.h"
 #include "profiler/report_format.h"
-#include "workloads/model_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +22,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         state->child_inputs[0] = state->input;
         return 0;
     }
-    if (key == 'o') {
-        from->output = text;
+    if (answer_options_take(state->input, key, text)) {
         return 0;
     }
     if (key != ARGP_KEY_ARG) {
@@ -72,7 +70,7 @@ static struct status save_picture(const struct command_context *context,
         }
         const struct report_input input = {
             .runs = runs, .run_count = count, .labels = labels, .context = context};
-        status = report_save(from->output, &input);
+        status = report_save(from->answer.output, &input);
     }
     free(runs);
     free(labels);
@@ -85,18 +83,18 @@ static struct status write_answer(const struct command_context *context,
                                   const struct comparison *comparison,
                                   const struct prediction *prediction)
 {
-    bool document = from->output != NULL && is_json(from->output);
-    for (size_t i = 0; !from->quiet && i < comparison->unlike_count; i++) {
+    bool document = from->answer.output != NULL && is_json(from->answer.output);
+    for (size_t i = 0; !from->answer.quiet && i < comparison->unlike_count; i++) {
         (void)fprintf(context->err, "lmroof: warning: %s\n", comparison->unlike[i].text);
     }
-    if (from->output != NULL && !document) {
+    if (from->answer.output != NULL && !document) {
         TRY(save_picture(context, from, machines));
     }
-    if (from->json || document) {
-        TRY(comparison_write(context, comparison, prediction, document ? from->output : NULL,
-                             from->json));
+    if (from->answer.json || document) {
+        TRY(comparison_write(context, comparison, prediction, document ? from->answer.output : NULL,
+                             from->answer.json));
     }
-    if (!from->json) {
+    if (!from->answer.json) {
         comparison_print(context->out, comparison);
         if (prediction != NULL) {
             (void)fprintf(context->out, "\n");
@@ -111,19 +109,12 @@ static struct status predict_and_write(const struct command_context *context,
                                        const struct machine_source *machines, const double *prices,
                                        const struct comparison *comparison)
 {
-    if (from->model == NULL) {
+    if (from->answer.model == NULL) {
         return write_answer(context, from, machines, comparison, NULL);
     }
-    struct prediction prediction = {.model = NULL};
-    struct model *model = calloc(1, sizeof *model);
-    if (model == NULL) {
-        return status_error(STATUS_SYSTEM, "no memory for the model");
-    }
-    struct status status = model_load(model, from->model);
-    if (status_is_ok(status)) {
-        status = prediction_compute(&prediction, model, &from->request, machines, from->word_count,
-                                    prices);
-    }
+    struct prediction prediction;
+    struct model *model = NULL;
+    struct status status = prediction_options_predict(&prediction, &model, from, machines, prices);
     if (status_is_ok(status)) {
         status = write_answer(context, from, machines, comparison, &prediction);
     }
@@ -132,21 +123,16 @@ static struct status predict_and_write(const struct command_context *context,
     return status;
 }
 
-static struct status load_and_compare(const struct command_context *context,
-                                      const struct prediction_options *from)
+static struct status answer(const struct command_context *context,
+                            const struct prediction_options *from,
+                            const struct machine_source *machines, const double *prices)
 {
-    struct machine_source *machines = NULL;
-    double *prices = NULL;
     struct comparison comparison = {.machines = NULL};
-    struct status status = prediction_options_load(&machines, &prices, from);
-    if (status_is_ok(status)) {
-        status = comparison_compute(&comparison, machines, from->word_count);
-    }
+    struct status status = comparison_compute(&comparison, machines, from->word_count);
     if (status_is_ok(status)) {
         status = predict_and_write(context, from, machines, prices, &comparison);
     }
     comparison_free(&comparison);
-    prediction_options_release(machines, from->word_count, prices);
     return status;
 }
 
@@ -159,43 +145,22 @@ static struct status check(const struct prediction_options *from)
                             "'lmroof probe -o' or names of 'lmroof compare --list'",
                             from->word_count, from->word_count == 1 ? "" : "s");
     }
-    if (from->price_count > 0 && from->model == NULL) {
+    if (from->price_count > 0 && from->answer.model == NULL) {
         return status_error(STATUS_INVALID, "compare: --price needs a model; accepted -m MODEL");
     }
-    if (from->output == NULL) {
+    if (from->answer.output == NULL) {
         return status_ok();
     }
-    TRY(is_json(from->output) ? status_ok() : report_find(&format, from->output));
-    return output_check(from->output);
-}
-
-static struct status parse_and_compare(const struct command_context *context, int argc, char **argv,
-                                       struct prediction_options *from)
-{
-    bool done = false;
-    prediction_options_default(from);
-    TRY(command_parse(&done, context, &parser, argc, argv, from));
-    if (done) {
-        return status_ok();
-    }
-    if (from->list) {
-        return prediction_list_machines(context->out);
-    }
-    TRY(check(from));
-    return load_and_compare(context, from);
+    TRY(is_json(from->answer.output) ? status_ok() : report_find(&format, from->answer.output));
+    return output_check(from->answer.output);
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,
                          char **argv)
 {
+    static const struct prediction_command command = {&parser, check, answer};
     (void)exit_code;
-    struct prediction_options *from = calloc(1, sizeof *from);
-    if (from == NULL) {
-        return status_error(STATUS_SYSTEM, "no memory for the options");
-    }
-    struct status status = parse_and_compare(context, argc, argv, from);
-    free(from);
-    return status;
+    return prediction_command_run(&command, context, argc, argv);
 }
 
 const struct command command_compare = {

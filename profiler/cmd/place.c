@@ -1,4 +1,4 @@
-#include "profiler/command.h"
+#include "profiler/answer_options.h"
 #include "profiler/option_list.h"
 #include "profiler/output.h"
 #include "profiler/place_json.h"
@@ -21,9 +21,7 @@ enum option_key {
     KEY_PROMPT,
     KEY_GENERATED,
     KEY_THREADS,
-    KEY_DTYPE,
-    KEY_JSON,
-    KEY_QUIET
+    KEY_DTYPE
 };
 
 static const struct argp_option options[] = {
@@ -40,20 +38,16 @@ static const struct argp_option options[] = {
     {"prompt", KEY_PROMPT, "N", 0, "vllm: tokens of a prompt (as the file tells)", 2},
     {"generated", KEY_GENERATED, "N", 0, "vllm: tokens generated a sequence (as the file tells)",
      2},
-    {"json", KEY_JSON, NULL, 0, "one JSON document on standard output", 3},
     {"output", 'o', "FILE", 0, "the JSON document into FILE", 3},
-    {"quiet", KEY_QUIET, NULL, 0, "no warnings on standard error", 3},
+    ANSWER_OPTIONS(3),
     {0}};
 
 struct place_arguments {
-    struct command_input input; // first: command_option_error()
+    struct answer_options answer; // first: command_option_error()
     const struct place_tool *tool;
-    const char *model;
     const char *machine;
     const char *file;
-    const char *output;
     struct place_hints hints;
-    bool json, quiet;
 };
 
 static struct status set_value(bool *known, struct place_arguments *out, int key, char *text)
@@ -62,6 +56,9 @@ static struct status set_value(bool *known, struct place_arguments *out, int key
     switch (key) {
     case KEY_FROM:
         return place_tool_find(&out->tool, text);
+    case KEY_MACHINE:
+        out->machine = text;
+        return status_ok();
     case KEY_DTYPE:
         return option_dtype(&out->hints.dtype, "--dtype", text);
     case KEY_THREADS:
@@ -90,31 +87,9 @@ static struct status set_value(bool *known, struct place_arguments *out, int key
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct place_arguments *out = state->input;
-    switch (key) {
-    case 'm':
-        out->model = text;
-        return 0;
-    case 'o':
-        out->output = text;
-        return 0;
-    case KEY_MACHINE:
-        out->machine = text;
-        return 0;
-    case KEY_JSON:
-        out->json = true;
-        return 0;
-    case KEY_QUIET:
-        out->quiet = true;
-        return 0;
-    default:
-        break;
-    }
-    bool known = false;
-    struct status status = set_value(&known, out, key, text);
-    if (!status_is_ok(status)) {
-        return command_option_error(state, status);
-    }
-    return known ? 0 : ARGP_ERR_UNKNOWN;
+    bool known = answer_options_take(&out->answer, key, text);
+    struct status status = known ? status_ok() : set_value(&known, out, key, text);
+    return answer_options_parsed(state, known, status);
 }
 
 static const char doc[] =
@@ -198,10 +173,11 @@ static struct status place_tests(const struct command_context *context,
     const struct place_request request = {.model = model, .machine = machine, .hints = from->hints};
     struct status status = place_compute(&placement, tests->tests, tests->count, &request);
     status = status_prefix(status, "%s", from->file);
-    if (status_is_ok(status) && (from->json || from->output != NULL)) {
-        status = place_write(context, &placement, from->tool->name, from->output, from->json);
+    if (status_is_ok(status) && (from->answer.json || from->answer.output != NULL)) {
+        status = place_write(context, &placement, from->tool->name, from->answer.output,
+                             from->answer.json);
     }
-    if (status_is_ok(status) && !from->json) {
+    if (status_is_ok(status) && !from->answer.json) {
         place_print(context->out, &placement);
     }
     place_free(&placement);
@@ -215,8 +191,8 @@ static struct status load_and_place(const struct command_context *context,
     char *text = NULL;
     size_t size = 0;
     struct collecting tests = {.tool = from->tool, .hints = &from->hints};
-    if (from->model != NULL) {
-        TRY(model_load(model, from->model));
+    if (from->answer.model != NULL) {
+        TRY(model_load(model, from->answer.model));
     }
     if (from->machine != NULL) {
         TRY(machine_source_load(machine, from->machine));
@@ -229,7 +205,7 @@ static struct status load_and_place(const struct command_context *context,
         status = status_error(STATUS_INVALID, "%s: found no measurement in it", from->file);
     }
     if (status_is_ok(status)) {
-        status = place_tests(context, from, from->model == NULL ? NULL : model,
+        status = place_tests(context, from, from->answer.model == NULL ? NULL : model,
                              from->machine == NULL ? NULL : machine, &tests);
     }
     free(tests.tests);
@@ -247,13 +223,13 @@ static struct status check(const struct place_arguments *from)
         return status_error(STATUS_INVALID, "place: no file given; accepted the output of %s",
                             from->tool->name);
     }
-    if (from->tool->needs_model && from->model == NULL) {
+    if (from->tool->needs_model && from->answer.model == NULL) {
         return status_error(STATUS_INVALID,
                             "place: the output of %s does not tell the model; "
                             "accepted -m MODEL",
                             from->tool->name);
     }
-    return from->output != NULL ? output_check(from->output) : status_ok();
+    return from->answer.output != NULL ? output_check(from->answer.output) : status_ok();
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,

@@ -2,7 +2,6 @@
 #include "profiler/prediction_json.h"
 #include "profiler/prediction_options.h"
 #include "profiler/prediction_text.h"
-#include "workloads/model_file.h"
 
 #include <stdlib.h>
 
@@ -20,8 +19,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         state->child_inputs[0] = state->input;
         return 0;
     }
-    if (key == 'o') {
-        ((struct prediction_options *)state->input)->output = text;
+    if (answer_options_take(state->input, key, text)) {
         return 0;
     }
     if (key != KEY_MACHINE && key != ARGP_KEY_ARG) {
@@ -45,52 +43,41 @@ static const char doc[] =
 static const struct argp_child children[] = {{&prediction_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {options, parse_option, "MACHINE...", doc, children, NULL, NULL};
 
+static struct status write_answer(const struct command_context *context,
+                                  const struct prediction_options *from,
+                                  const struct prediction *prediction)
+{
+    const struct model *model = prediction->model;
+    for (uint32_t i = 0; !from->answer.quiet && i < model->note_count; i++) {
+        (void)fprintf(context->err, "lmroof: warning: %s\n", model->notes[i].text);
+    }
+    if (from->answer.json || from->answer.output != NULL) {
+        TRY(prediction_write(context, prediction, from->answer.output, from->answer.json));
+    }
+    if (!from->answer.json) {
+        prediction_print(context->out, prediction);
+    }
+    return status_ok();
+}
+
 static struct status answer(const struct command_context *context,
-                            const struct prediction_options *from, const struct model *model,
+                            const struct prediction_options *from,
                             const struct machine_source *machines, const double *prices)
 {
     struct prediction prediction;
-    struct status status =
-        prediction_compute(&prediction, model, &from->request, machines, from->word_count, prices);
-    if (status_is_ok(status) && !from->quiet) {
-        for (uint32_t i = 0; i < model->note_count; i++) {
-            (void)fprintf(context->err, "lmroof: warning: %s\n", model->notes[i].text);
-        }
-    }
-    if (status_is_ok(status) && (from->json || from->output != NULL)) {
-        status = prediction_write(context, &prediction, from->output, from->json);
-    }
-    if (status_is_ok(status) && !from->json) {
-        prediction_print(context->out, &prediction);
+    struct model *model = NULL;
+    struct status status = prediction_options_predict(&prediction, &model, from, machines, prices);
+    if (status_is_ok(status)) {
+        status = write_answer(context, from, &prediction);
     }
     prediction_free(&prediction);
-    return status;
-}
-
-static struct status load_and_answer(const struct command_context *context,
-                                     const struct prediction_options *from)
-{
-    struct machine_source *machines = NULL;
-    double *prices = NULL;
-    struct model *model = calloc(1, sizeof *model);
-    if (model == NULL) {
-        return status_error(STATUS_SYSTEM, "no memory for the model");
-    }
-    struct status status = model_load(model, from->model);
-    if (status_is_ok(status)) {
-        status = prediction_options_load(&machines, &prices, from);
-    }
-    if (status_is_ok(status)) {
-        status = answer(context, from, model, machines, prices);
-    }
-    prediction_options_release(machines, from->word_count, prices);
     free(model);
     return status;
 }
 
 static struct status check(const struct prediction_options *from)
 {
-    if (from->model == NULL) {
+    if (from->answer.model == NULL) {
         return status_error(STATUS_INVALID, "predict: no model given; accepted -m MODEL "
                                             "('lmroof model --list')");
     }
@@ -99,36 +86,15 @@ static struct status check(const struct prediction_options *from)
                                             "'lmroof probe -o' and names of 'lmroof predict "
                                             "--list'");
     }
-    return from->output != NULL ? output_check(from->output) : status_ok();
-}
-
-static struct status parse_and_answer(const struct command_context *context, int argc, char **argv,
-                                      struct prediction_options *from)
-{
-    bool done = false;
-    prediction_options_default(from);
-    TRY(command_parse(&done, context, &parser, argc, argv, from));
-    if (done) {
-        return status_ok();
-    }
-    if (from->list) {
-        return prediction_list_machines(context->out);
-    }
-    TRY(check(from));
-    return load_and_answer(context, from);
+    return from->answer.output != NULL ? output_check(from->answer.output) : status_ok();
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,
                          char **argv)
 {
+    static const struct prediction_command command = {&parser, check, answer};
     (void)exit_code;
-    struct prediction_options *from = calloc(1, sizeof *from);
-    if (from == NULL) {
-        return status_error(STATUS_SYSTEM, "no memory for the options");
-    }
-    struct status status = parse_and_answer(context, argc, argv, from);
-    free(from);
-    return status;
+    return prediction_command_run(&command, context, argc, argv);
 }
 
 const struct command command_predict = {

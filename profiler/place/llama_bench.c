@@ -140,6 +140,8 @@ static struct status take(struct place_test *out, size_t *count, const struct pl
     TRY(place_row_count(&out->ubatch, row, KEYS("n_ubatch")));
     const char *backend = place_row_text(row, KEYS("backends", "backend"));
     (void)snprintf(out->backend, sizeof out->backend, "%s", backend == NULL ? "" : backend);
+    const char *flash = place_row_text(row, KEYS("flash_attn", "fa")); // -1: as the program likes
+    out->flash_attention = flash != NULL && (strcmp(flash, "1") == 0 || strcmp(flash, "true") == 0);
     out->batch = 1;
     out->threads = (unsigned)threads;
     if (type != NULL) {

@@ -1,26 +1,9 @@
 #!/bin/sh
 # lmroof compare: ratios, marks, documents, pictures, messages and exit codes.
 set -u
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+command=compare
+. "$TESTS/cli/common.sh"
 machine="$TESTS/documents/machine.json"
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-# refuses WORDS ARG...: exit 2, nothing on stdout, one line on stderr that holds WORDS.
-refuses() {
-    words=$1
-    shift
-    "$LMROOF" compare "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    [ "$code" -eq 2 ] || fail "compare $*: exit $code, wanted 2"
-    [ -s "$work/out" ] && fail "compare $*: wrote to stdout"
-    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "compare $*: not one line: $(cat "$work/err")"
-    grep -qF -- "$words" "$work/err" || fail "compare $*: no '$words' in: $(cat "$work/err")"
-}
 
 refuses 'two or more'
 refuses 'found 1 machine,' "$machine"

@@ -1,32 +1,8 @@
 #!/bin/sh
 # lmroof model: counts, documents, messages and exit codes.
 set -u
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-# refuses WORDS ARG...: exit 2, nothing on stdout, one line on stderr that holds WORDS.
-refuses() {
-    words=$1
-    shift
-    "$LMROOF" model "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    [ "$code" -eq 2 ] || fail "model $*: exit $code, wanted 2"
-    [ -s "$work/out" ] && fail "model $*: wrote to stdout"
-    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "model $*: not one line: $(cat "$work/err")"
-    grep -qF -- "$words" "$work/err" || fail "model $*: no '$words' in: $(cat "$work/err")"
-}
-# shows WORDS ARG...: exit 0 and WORDS on stdout.
-shows() {
-    words=$1
-    shift
-    "$LMROOF" model "$@" >"$work/out" 2>"$work/err" || fail "model $*: $(cat "$work/err")"
-    grep -qF -- "$words" "$work/out" || fail "model $*: no '$words'"
-}
+command=model
+. "$TESTS/cli/common.sh"
 
 refuses 'no model given'
 refuses 'no-such' no-such

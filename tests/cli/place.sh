@@ -1,27 +1,10 @@
 #!/bin/sh
 # lmroof place: every format of every tool, findings, documents, messages and exit codes.
 set -u
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+command=place
+. "$TESTS/cli/common.sh"
 machine="$TESTS/documents/machine.json"
 samples="$TESTS/place"
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-# refuses WORDS ARG...: exit 2, nothing on stdout, one line on stderr that holds WORDS.
-refuses() {
-    words=$1
-    shift
-    "$LMROOF" place "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    [ "$code" -eq 2 ] || fail "place $*: exit $code, wanted 2"
-    [ -s "$work/out" ] && fail "place $*: wrote to stdout"
-    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "place $*: not one line: $(cat "$work/err")"
-    grep -qF -- "$words" "$work/err" || fail "place $*: no '$words' in: $(cat "$work/err")"
-}
 bench="$samples/llama-bench.json"
 refuses 'no --from' "$bench"
 refuses 'no file' --from llama-bench
@@ -111,5 +94,22 @@ assert abs(throughput["tokens_per_s"]["value"] - 64 * 640 / 421.0) < 1e-9
 serve = load("serve")["points"][0]
 assert (serve["batch"], serve["prompt"], serve["generated"]) == (8, 512, 128)
 EOF
+# What is on already is not what to try.
+python3 - "$bench" "$work" <<'EOF' || fail "flash attention"
+import json, sys
+rows = json.load(open(sys.argv[1]))
+for value in (0, 1, True, -1):
+    json.dump([dict(row, flash_attn=value) for row in rows],
+              open("%s/flash%s.json" % (sys.argv[2], value), "w"))
+EOF
+for value in 0 1 True -1; do
+    "$LMROOF" place --from llama-bench "$work/flash$value.json" >"$work/out" 2>"$work/err" ||
+        fail "flash $value: $(cat "$work/err")"
+    grep -q 'attention_kernel' "$work/out" || fail "flash $value: no attention_kernel"
+    case $value in
+    0 | -1) grep -q 'try: flash attention (-fa 1)' "$work/out" || fail "flash $value: no -fa 1" ;;
+    *) grep -q 'flash attention was on' "$work/out" || fail "flash $value: told to try it" ;;
+    esac
+done
 [ "$failed" -eq 0 ] && echo "place: ok"
 exit "$failed"

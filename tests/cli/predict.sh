@@ -1,26 +1,9 @@
 #!/bin/sh
 # lmroof predict: numbers, documents, messages and exit codes.
 set -u
-failed=0
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+command=predict
+. "$TESTS/cli/common.sh"
 machine="$TESTS/documents/machine.json"
-
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-# refuses WORDS ARG...: exit 2, nothing on stdout, one line on stderr that holds WORDS.
-refuses() {
-    words=$1
-    shift
-    "$LMROOF" predict "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    [ "$code" -eq 2 ] || fail "predict $*: exit $code, wanted 2"
-    [ -s "$work/out" ] && fail "predict $*: wrote to stdout"
-    [ "$(wc -l <"$work/err")" -eq 1 ] || fail "predict $*: not one line: $(cat "$work/err")"
-    grep -qF -- "$words" "$work/err" || fail "predict $*: no '$words' in: $(cat "$work/err")"
-}
 
 refuses 'no model' epyc-9654
 refuses 'no machine' -m gpt2
