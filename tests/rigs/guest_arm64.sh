@@ -12,12 +12,10 @@ need $cc qemu-system-aarch64 cpio apt-get dpkg-deb cmake python3
 mkdir -p "$work"
 build_arm64
 # The kernel's package carries the ABI in its name: the metapackage says which it is.
-update_arm64
-image=$(apt-cache -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$work/state" \
-    -o Dir::State::status=/dev/null -o Dir::Cache="$work/cache" depends linux-image-cloud-arm64 2>/dev/null |
-    sed -n 's/^ *Depends: *\(linux-image-[^ ]*\)$/\1/p' | head -n 1)
+update_packages
+image=$(dependencies linux-image-cloud-arm64 linux-image- | head -n 1)
 [ -n "$image" ] || skip "no arm64 kernel package is known"
-fetch_arm64 "$image" busybox-static libgomp1 libc6 libgcc-s1
+fetch_packages "$image" busybox-static libgomp1 libc6 libgcc-s1
 kernel=$(ls "$root"/boot/vmlinuz-* | tail -n 1)
 
 "$cc" -O2 -std=c17 -D_GNU_SOURCE -I"$SOURCE" "$TESTS/rigs/linear_rig.c" \
