@@ -18,10 +18,9 @@ uint64_t forward_chunk_rows(const struct forward *f, uint64_t chunk)
     return left < LINEAR_BATCH_MAX ? left : LINEAR_BATCH_MAX;
 }
 
-struct linear *forward_linear_of(const struct forward_linear *linear, uint64_t rows)
+static enum dtype_id own_type(const struct forward *f, const struct model_matrix *matrix)
 {
-    return linear->rest != NULL && rows != linear->chunk->params.batch ? linear->rest
-                                                                       : linear->chunk;
+    return f->params.dtype == DTYPE_STORED ? matrix->dtype : f->params.dtype;
 }
 
 static struct status create_head(struct forward *f, const struct model *model)
@@ -29,6 +28,9 @@ static struct status create_head(struct forward *f, const struct model *model)
     f->head.n = model->head.n;
     f->head.k = model->head.k;
     f->head.biased = model->head.bias > 0;
+    f->head.part_count = 1;
+    f->head.parts[0].n = model->head.n;
+    f->head.parts[0].dtype = own_type(f, &model->head);
     TRY(forward_create_linear(&f->head, f, MODEL_OP_HEAD, f->params.batch));
     uint64_t state = 19;
     if (f->head.biased) {
@@ -55,7 +57,7 @@ static void plan_table(struct forward_table *table, const struct forward *f,
     if (matrix->count == 0) {
         return;
     }
-    table->format = forward_format(f->params.dtype, matrix->k);
+    table->format = forward_format(own_type(f, matrix), matrix->k);
     table->n = matrix->n;
     table->k = matrix->k;
     table->group_bytes = line_count(table->format, matrix->k) * LINE_BYTES;

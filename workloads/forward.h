@@ -33,7 +33,8 @@ struct forward_way {
 
 struct forward_params {
     const struct model *model; /**< read by forward_create() only */
-    enum dtype_id dtype;       /**< of all matrices; a plain or block format of line.h */
+    enum dtype_id dtype;       /**< of all matrices; a plain or block format of line.h;
+                                    DTYPE_STORED: each as the model stores it, all such formats */
     enum line_format kv_format;
     bool prefill;
     unsigned batch;

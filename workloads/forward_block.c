@@ -28,22 +28,11 @@ enum line_format forward_format(enum dtype_id dtype, uint64_t k)
     return format;
 }
 
-static struct status create_one(struct linear **out, struct forward *f,
-                                const struct linear_params *params, uint64_t rows)
-{
-    struct linear_params p = *params;
-    p.batch = (unsigned)rows;
-    TRY(linear_create(out, &p));
-    memset((*out)->x, 0, sizeof(float) * p.batch * (*out)->ldx);
-    f->activation_bytes += sizeof(float) * p.batch * (2 * (*out)->ldx + (*out)->ldy);
-    return status_ok();
-}
-
-static struct linear_params linear_params_of(const struct forward *f, enum model_operator op,
-                                             uint64_t n, uint64_t k)
+struct linear_params forward_linear_params(const struct forward *f, enum model_operator op,
+                                           enum dtype_id dtype, uint64_t n, uint64_t k)
 {
     const struct forward_way *way = &f->params.ways[op];
-    struct linear_params params = {.format = forward_format(f->params.dtype, k),
+    struct linear_params params = {.format = forward_format(dtype, k),
                                    .class_ = way->class_,
                                    .isa = way->isa,
                                    .n = n,
@@ -55,21 +44,6 @@ static struct linear_params linear_params_of(const struct forward *f, enum model
         params.class_ = LINEAR_FMA; // a row that fell back to a plain format
     }
     return params;
-}
-
-struct status forward_create_linear(struct forward_linear *out, struct forward *f,
-                                    enum model_operator op, uint64_t rows)
-{
-    const struct linear_params params = linear_params_of(f, op, out->n, out->k);
-    uint64_t full = rows < LINEAR_BATCH_MAX ? rows : LINEAR_BATCH_MAX;
-    TRY(create_one(&out->chunk, f, &params, full));
-    return rows % full == 0 ? status_ok() : create_one(&out->rest, f, &params, rows % full);
-}
-
-void forward_destroy_linear(struct forward_linear *linear)
-{
-    linear_destroy(linear->chunk);
-    linear_destroy(linear->rest);
 }
 
 static struct attention_params attention_params_of(const struct forward_block *block,
@@ -197,14 +171,18 @@ static void size_products(struct forward_block *block, const struct forward *f,
     p[FORWARD_DOWN].k = block->width;
 }
 
-static struct status create_banks(struct forward_block *block, struct forward *f)
+static struct status create_banks(struct forward_block *block, struct forward *f,
+                                  const struct model_block *shape)
 {
     struct forward_latent *latent = &block->latent;
     uint64_t heads = block->shape.heads;
     struct bank_params params = {.count = (unsigned)heads, .slots = heads * f->rows, .whole = true};
-    params.linear = linear_params_of(f, MODEL_OP_QKV, latent->kv_rank, latent->nope);
+    enum dtype_id k_type = forward_type_of(shape, MODEL_K_B, MODEL_KV_B, f->params.dtype);
+    enum dtype_id v_type = forward_type_of(shape, MODEL_V_B, MODEL_KV_B, f->params.dtype);
+    params.linear = forward_linear_params(f, MODEL_OP_QKV, k_type, latent->kv_rank, latent->nope);
     TRY(bank_create(&latent->k_up, &params));
-    params.linear = linear_params_of(f, MODEL_OP_QKV, block->shape.v_dim, latent->kv_rank);
+    params.linear =
+        forward_linear_params(f, MODEL_OP_QKV, v_type, block->shape.v_dim, latent->kv_rank);
     TRY(bank_create(&latent->v_up, &params));
     f->activation_bytes += bank_slot_bytes(&latent->k_up) + bank_slot_bytes(&latent->v_up);
     return status_ok();
@@ -228,9 +206,18 @@ static struct status create_experts(struct forward_block *block, struct forward 
 {
     const struct model_mlp *mlp = &shape->mlp;
     uint64_t rows = f->rows < LINEAR_BATCH_MAX ? f->rows : LINEAR_BATCH_MAX;
+    enum dtype_id up =
+        forward_type_of(shape, MODEL_EXPERT_UP, MODEL_EXPERT_GATE_UP_FUSED, f->params.dtype);
+    enum dtype_id down =
+        forward_type_of(shape, MODEL_EXPERT_DOWN, MODEL_EXPERT_DOWN, f->params.dtype);
+    if (forward_type_of(shape, MODEL_EXPERT_GATE, MODEL_EXPERT_UP, up) != up) {
+        return status_error(STATUS_INVALID,
+                            "--step: experts' gate and up of different types; try --dtype");
+    }
     const struct experts_params params = {
-        .up = linear_params_of(f, MODEL_OP_EXPERTS, mlp->expert_width * (mlp->gated ? 2 : 1), f->d),
-        .down = linear_params_of(f, MODEL_OP_EXPERTS, f->d, mlp->expert_width),
+        .up = forward_linear_params(f, MODEL_OP_EXPERTS, up,
+                                    mlp->expert_width * (mlp->gated ? 2 : 1), f->d),
+        .down = forward_linear_params(f, MODEL_OP_EXPERTS, down, f->d, mlp->expert_width),
         .experts = (unsigned)mlp->experts,
         .used = (unsigned)mlp->experts_used,
         .rows = (unsigned)rows,
@@ -328,11 +315,13 @@ struct status forward_create_block(struct forward_block *block, struct forward *
         block->products[i].biased =
             has_bias(shape, product_ops[i]) && i != FORWARD_Q_B && i != FORWARD_KV_B;
         if (block->products[i].n > 0) {
+            TRY(forward_find_parts(&block->products[i], shape, (enum forward_product)i,
+                                   f->params.dtype));
             TRY(forward_create_linear(&block->products[i], f, product_ops[i], f->rows));
         }
     }
     if (block->is_latent && !f->params.prefill) {
-        TRY(create_banks(block, f));
+        TRY(create_banks(block, f, shape));
     }
     if (shape->mlp.experts > 0) {
         TRY(create_experts(block, f, shape));

@@ -24,7 +24,8 @@ static float *latent_of(const struct forward_pass *p, uint64_t row)
 {
     const struct forward_latent *latent = &p->block->latent;
     const struct linear *l = forward_linear_at(p, FORWARD_QKV);
-    return l->y + row * l->ldy + (l->params.n - latent->kv_rank - latent->rope);
+    return l->y + row * l->ldy +
+           (p->block->products[FORWARD_QKV].n - latent->kv_rank - latent->rope);
 }
 
 static void norm_rows(const struct forward_pass *p)

@@ -26,8 +26,8 @@ void forward_norm(const struct forward *f, float *out, const float *x, const flo
     }
 }
 
-void forward_multiply(struct linear *linear, unsigned thread, unsigned char *const *memory,
-                      const struct forward_probe *probe, struct forward_mark mark)
+static void multiply_part(struct linear *linear, unsigned thread, unsigned char *const *memory,
+                          const struct forward_probe *probe, struct forward_mark mark)
 {
     if (linear_needs_packing(linear)) {
         // Quantising is an operator of its own, a change of layout part of the product.
@@ -41,6 +41,17 @@ void forward_multiply(struct linear *linear, unsigned thread, unsigned char *con
     linear_multiply(linear, thread, memory[thread] + mark.offset);
     mark.linear = linear;
     forward_done(thread, probe, &mark);
+}
+
+void forward_multiply(const struct forward_linear *linear, uint64_t rows, unsigned thread,
+                      unsigned char *const *memory, const struct forward_probe *probe,
+                      const struct forward_mark *mark)
+{
+    for (unsigned i = 0; i < linear->part_count; i++) {
+        struct forward_mark at = *mark;
+        at.offset += linear->parts[i].offset;
+        multiply_part(forward_part_of(&linear->parts[i], rows), thread, memory, probe, at);
+    }
 }
 
 struct linear *forward_linear_at(const struct forward_pass *p, enum forward_product product)
@@ -57,11 +68,9 @@ void forward_done_at(const struct forward_pass *p, enum model_operator op)
 void forward_multiply_at(const struct forward_pass *p, enum forward_product product,
                          enum model_operator op)
 {
-    const struct forward_mark mark = {.op = op,
-                                      .layer = p->number,
-                                      .block = p->block_number,
-                                      .offset = p->offset + p->block->products[product].offset};
-    forward_multiply(forward_linear_at(p, product), p->thread, p->memory, p->probe, mark);
+    const struct forward_mark mark = {
+        .op = op, .layer = p->number, .block = p->block_number, .offset = p->offset};
+    forward_multiply(&p->block->products[product], p->rows, p->thread, p->memory, p->probe, &mark);
 }
 
 static float *residual_of(const struct forward_pass *p, uint64_t row)

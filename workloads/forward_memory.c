@@ -22,6 +22,14 @@ static size_t place(size_t *next, size_t bytes)
     return at;
 }
 
+static void place_linear(size_t *next, struct forward_linear *linear)
+{
+    for (unsigned i = 0; i < linear->part_count; i++) {
+        struct forward_part *part = &linear->parts[i];
+        part->offset = place(next, linear_thread_bytes(part->chunk, 0));
+    }
+}
+
 static void place_latent(size_t *next, struct forward_latent *latent)
 {
     if (latent->cache != NULL) {
@@ -38,10 +46,7 @@ static void place_block(size_t *next, struct forward_block *block)
     size_t in_layer = 0;
     size_t cache = attention_thread_bytes(block->attention, 0);
     for (int i = 0; i < FORWARD_PRODUCTS; i++) {
-        struct forward_linear *linear = &block->products[i];
-        if (linear->n > 0) {
-            linear->offset = place(&in_layer, linear_thread_bytes(linear->chunk, 0));
-        }
+        place_linear(&in_layer, &block->products[i]);
     }
     if (block->is_latent) {
         place_latent(&in_layer, &block->latent);
@@ -61,10 +66,10 @@ void forward_layout(struct forward *f)
     for (unsigned b = 0; b < f->block_count; b++) {
         place_block(&next, &f->blocks[b]);
     }
-    f->head.offset = place(&next, linear_thread_bytes(f->head.chunk, 0));
+    place_linear(&next, &f->head);
     bool tied = f->embedding.offset == SIZE_MAX;
     f->embedding.offset =
-        tied ? f->head.offset : place(&next, table_thread_bytes(&f->embedding, threads));
+        tied ? f->head.parts[0].offset : place(&next, table_thread_bytes(&f->embedding, threads));
     f->positions.offset = place(&next, table_thread_bytes(&f->positions, threads));
     f->thread_bytes = next;
 }
@@ -104,9 +109,13 @@ static void fill_groups(enum line_format format, unsigned char *at, size_t size,
 static void fill_linear(const struct forward_linear *linear, unsigned thread, unsigned char *layer,
                         uint64_t seed)
 {
-    enum line_format format = linear->chunk->params.format;
-    fill_groups(format, layer + linear->offset, linear_thread_bytes(linear->chunk, thread),
-                line_count(format, linear->k) * LINE_BYTES, amplitude_of(linear->k), seed);
+    for (unsigned i = 0; i < linear->part_count; i++) {
+        const struct forward_part *part = &linear->parts[i];
+        enum line_format format = part->chunk->params.format;
+        fill_groups(format, layer + part->offset, linear_thread_bytes(part->chunk, thread),
+                    line_count(format, linear->k) * LINE_BYTES, amplitude_of(linear->k),
+                    seed + ((uint64_t)i << 24));
+    }
 }
 
 static void fill_table(const struct forward_table *table, unsigned threads, unsigned char *memory,
@@ -164,7 +173,7 @@ void forward_fill(const struct forward *forward, unsigned thread, unsigned char 
         }
     }
     fill_linear(&f->head, thread, memory, ++seed);
-    if (f->embedding.offset != f->head.offset) {
+    if (f->embedding.offset != f->head.parts[0].offset) {
         fill_table(&f->embedding, f->params.threads, memory, ++seed);
     }
     fill_table(&f->positions, f->params.threads, memory, ++seed);

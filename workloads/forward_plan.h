@@ -31,14 +31,25 @@ struct forward_form {
     float router_scale; /**< 0: 1 */
 };
 
-/** Products of up to LINEAR_BATCH_MAX rows by one matrix: full chunks, and the last one. n = 0:
- *  the block has no such product. */
-struct forward_linear {
+/** Rows of a product's matrix that are stored in one type. */
+struct forward_part {
     struct linear *chunk;
     struct linear *rest; /**< NULL if all chunks are full */
+    uint64_t n;
+    enum dtype_id dtype;
+    size_t offset; /**< in a layer's memory, of the weights */
+};
+
+enum { FORWARD_PARTS_MAX = 3 };
+
+/** Products of up to LINEAR_BATCH_MAX rows by one matrix: full chunks, and the last one. n = 0:
+ *  the block has no such product. Matrices of several types (q and v) are parts one after another,
+ *  which share the first one's x and y. */
+struct forward_linear {
+    struct forward_part parts[FORWARD_PARTS_MAX];
+    unsigned part_count;
     uint64_t n, k;
     bool biased;
-    size_t offset; /**< in a layer's memory, of the weights */
 };
 
 /** Latent attention: QKV makes q_a (or q), kv_a and the rotated part of the key. GATE_UP and DOWN
@@ -167,8 +178,20 @@ void forward_layout(struct forward *f);
 uint64_t forward_chunks(const struct forward *f);
 uint64_t forward_chunk_rows(const struct forward *f, uint64_t chunk);
 
-/** The product of a chunk that has so many rows. */
+/** The product of a chunk that has so many rows; x and y of all parts are those of the first. */
+struct linear *forward_part_of(const struct forward_part *part, uint64_t rows);
 struct linear *forward_linear_of(const struct forward_linear *linear, uint64_t rows);
+
+/** The parts of a product: in one type if dtype is one, else as the block's matrices are stored.
+ *  Errors: INVALID if these are more than FORWARD_PARTS_MAX or not what the product's n says. */
+CHECKED struct status forward_find_parts(struct forward_linear *out,
+                                         const struct model_block *shape,
+                                         enum forward_product product, enum dtype_id dtype);
+
+/** The type of the first of two roles that a block has: dtype, or if that is DTYPE_STORED as the
+ *  matrix is stored. */
+enum dtype_id forward_type_of(const struct model_block *shape, enum model_role role,
+                              enum model_role other, enum dtype_id dtype);
 
 /** A row of a table into out[k]. */
 void forward_look_up(const struct forward *f, const struct forward_table *table, float *out,
@@ -231,10 +254,14 @@ CHECKED struct status forward_create_block(struct forward_block *block, struct f
                                            const struct model_block *shape);
 void forward_destroy_block(struct forward_block *block);
 
-/** Creates a product with n and k set, on `rows` rows. */
+/** Creates a product with n, k and parts set, on `rows` rows. */
 CHECKED struct status forward_create_linear(struct forward_linear *out, struct forward *f,
                                             enum model_operator op, uint64_t rows);
 void forward_destroy_linear(struct forward_linear *linear);
+
+/** How a matrix of that type, n x k, of an operator is multiplied; batch is left 0. */
+struct linear_params forward_linear_params(const struct forward *f, enum model_operator op,
+                                           enum dtype_id dtype, uint64_t n, uint64_t k);
 
 /** The format of a matrix with rows of k. */
 enum line_format forward_format(enum dtype_id dtype, uint64_t k);
@@ -245,8 +272,10 @@ void forward_fill_vector(float *out, size_t n, float middle, uint64_t *state);
 /** No memory for activations. */
 struct status forward_no_memory(void);
 
-/** Packing of x and the product, each ended by forward_done(). */
-void forward_multiply(struct linear *linear, unsigned thread, unsigned char *const *memory,
-                      const struct forward_probe *probe, struct forward_mark mark);
+/** Packing of x and the product of `rows` rows, part by part, each ended by forward_done(). The
+ *  mark's offset is that of the memory which the parts' offsets count from. */
+void forward_multiply(const struct forward_linear *linear, uint64_t rows, unsigned thread,
+                      unsigned char *const *memory, const struct forward_probe *probe,
+                      const struct forward_mark *mark);
 
 #endif

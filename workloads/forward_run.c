@@ -21,7 +21,7 @@ static void embed(struct forward *f, unsigned thread, unsigned char *const *memo
 // The head's rows: every sequence's last.
 static void norm_last(struct forward *f, unsigned thread)
 {
-    struct linear *l = f->head.chunk;
+    struct linear *l = forward_linear_of(&f->head, f->params.batch);
     for (uint64_t row = thread; row < f->params.batch; row += f->params.threads) {
         const float *from = f->residual + ((row + 1) * f->tokens - 1) * f->d;
         if (f->final_norm != NULL) {
@@ -34,7 +34,7 @@ static void norm_last(struct forward *f, unsigned thread)
 
 static void add_head_bias(struct forward *f, unsigned thread)
 {
-    struct linear *l = f->head.chunk;
+    struct linear *l = forward_linear_of(&f->head, f->params.batch);
     for (uint64_t row = thread; f->head_bias != NULL && row < f->params.batch;
          row += f->params.threads) {
         f->elementwise->add(l->y + row * l->ldy, f->head_bias, f->head.n);
@@ -46,8 +46,7 @@ void forward_run(struct forward *forward, unsigned thread, unsigned char *const 
 {
     struct forward *f = forward;
     const struct forward_mark norms = {.op = MODEL_OP_NORMS, .block = FORWARD_OUTSIDE};
-    const struct forward_mark head = {
-        .op = MODEL_OP_HEAD, .block = FORWARD_OUTSIDE, .offset = f->head.offset};
+    const struct forward_mark head = {.op = MODEL_OP_HEAD, .block = FORWARD_OUTSIDE};
     unsigned number = 0;
     embed(f, thread, memory); // the rows that this thread norms: no barrier
     for (unsigned b = 0; b < f->block_count; b++) {
@@ -58,7 +57,7 @@ void forward_run(struct forward *forward, unsigned thread, unsigned char *const 
 #pragma omp barrier
     norm_last(f, thread);
     forward_done(thread, probe, &norms);
-    forward_multiply(f->head.chunk, thread, memory, probe, head);
+    forward_multiply(&f->head, f->params.batch, thread, memory, probe, &head);
     if (f->head_bias != NULL) {
         add_head_bias(f, thread);
         forward_done(thread, probe, &head);

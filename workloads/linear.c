@@ -2,6 +2,7 @@
 
 #include "workloads/linear_plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,8 +80,10 @@ static void plan_shape(struct linear *l)
     l->groups = (p->n + LINE_ROWS - 1) / LINE_ROWS;
     l->group_bytes = line_count(p->format, p->k) * LINE_BYTES;
     plan_tiles(l);
-    l->ldx = l->units * l->layout->unit_ks;
-    l->ldy = l->groups * LINE_ROWS;
+    size_t ldx = l->units * l->layout->unit_ks;
+    size_t ldy = l->groups * LINE_ROWS;
+    l->ldx = ldx > p->least_ldx ? ldx : p->least_ldx;
+    l->ldy = ldy > p->least_ldy ? ldy : p->least_ldy;
 }
 
 static struct status check_params(const struct linear_params *p)
@@ -145,10 +148,23 @@ void linear_destroy(struct linear *linear)
     if (linear == NULL) {
         return;
     }
-    free(linear->x);
+    if (!linear->joined) {
+        free(linear->x);
+        free(linear->y);
+    }
     free(linear->x_packed);
-    free(linear->y);
     free(linear);
+}
+
+void linear_join(struct linear *part, const struct linear *whole, size_t column)
+{
+    assert(part->ldx == whole->ldx && part->ldy == whole->ldy && !part->joined);
+    assert(column + part->groups * LINE_ROWS <= part->ldy);
+    free(part->x);
+    free(part->y);
+    part->x = whole->x;
+    part->y = whole->y + column;
+    part->joined = true;
 }
 
 size_t linear_first_group(const struct linear *l, unsigned thread)

@@ -42,6 +42,8 @@ struct linear_params {
     unsigned batch;
     unsigned threads;
     size_t prefetch_bytes; /**< how far ahead of the stream; 0 = no software prefetch */
+    size_t least_ldx;      /**< f32 elements from one row of x to the next at least */
+    size_t least_ldy;      /**< and of y: room for the outputs of other matrices */
 };
 
 struct linear;
@@ -59,6 +61,12 @@ bool linear_kernel_name(enum line_format *format, const char **class_name, size_
  *  The caller destroys it. */
 CHECKED struct status linear_create(struct linear **out, const struct linear_params *params);
 void linear_destroy(struct linear *linear);
+
+/** Makes `part` multiply the x of `whole` and write its outputs into whole's y from `column` on:
+ *  matrices of different formats that share an input. Both were created with the same batch and
+ *  the same least_ldx and least_ldy, wide enough; whole is destroyed last. Outputs of padded rows
+ *  go beyond the part's, so that parts are multiplied in the order of their columns. */
+void linear_join(struct linear *part, const struct linear *whole, size_t column);
 
 /** Bytes of W that a thread owns, a multiple of 64; thread_bytes(0) is the largest. */
 size_t linear_thread_bytes(const struct linear *linear, unsigned thread);

@@ -20,6 +20,7 @@ struct linear {
     float *x;                /**< [batch][ldx], zero beyond K */
     unsigned char *x_packed; /**< by tile: [unit][words of the unit][columns] */
     float *y;                /**< [batch][ldy] */
+    bool joined;             /**< x and y are another's */
     unsigned char sink[LINE_BYTES];
 };
 

@@ -54,6 +54,23 @@ void reference_product(double *y, const struct fixture *f, const struct linear *
     free(rounded);
 }
 
+void reference_parts(double *y, const struct fixture *f, const struct forward_linear *l,
+                     size_t offset, const double *x, uint64_t rows, const float *bias)
+{
+    uint64_t column = 0;
+    for (unsigned i = 0; i < l->part_count; i++) {
+        const struct forward_part *part = &l->parts[i];
+        double *own = reference_doubles(rows * part->n);
+        reference_product(own, f, part->chunk, offset + part->offset, x, rows,
+                          bias == NULL ? NULL : bias + column);
+        for (uint64_t row = 0; row < rows; row++) {
+            memcpy(y + row * l->n + column, own + row * part->n, part->n * sizeof *y);
+        }
+        free(own);
+        column += part->n;
+    }
+}
+
 void reference_norm(double *out, const double *x, size_t n, bool layer_norm, const float *weight,
                     const float *bias)
 {
@@ -108,8 +125,8 @@ void reference_multiply(double *y, const struct layer *l, enum forward_product w
                         const double *x)
 {
     const struct forward_linear *linear = &l->block->products[which];
-    reference_product(y, l->f, linear->chunk, l->offset + linear->offset, x, l->f->forward->rows,
-                      linear->biased ? l->vectors + l->block->at.bias[which] : NULL);
+    reference_parts(y, l->f, linear, l->offset, x, l->f->forward->rows,
+                    linear->biased ? l->vectors + l->block->at.bias[which] : NULL);
 }
 
 void reference_mlp(const struct layer *l)
@@ -208,7 +225,7 @@ void reference_experts(double *h, const struct layer *l)
     double *logits = reference_doubles(w->rows * n);
     const struct forward_linear *router = &b->products[FORWARD_ROUTER];
     const float *bias = router->biased ? l->vectors + b->at.bias[FORWARD_ROUTER] : NULL;
-    reference_product(logits, l->f, router->chunk, l->offset + router->offset, l->x, w->rows, NULL);
+    reference_parts(logits, l->f, router, l->offset, l->x, w->rows, NULL);
     if (shared) {
         reference_mlp(l);
     }
@@ -334,8 +351,7 @@ double *reference_logits(const struct fixture *f)
             memcpy(last + s * w->d, from, w->d * sizeof *from);
         }
     }
-    reference_product(logits, f, w->head.chunk, w->head.offset, last, w->params.batch,
-                      w->head_bias);
+    reference_parts(logits, f, &w->head, 0, last, w->params.batch, w->head_bias);
     free(h);
     free(last);
     return logits;

@@ -52,6 +52,10 @@ double *reference_doubles(size_t n);
 void reference_product(double *y, const struct fixture *f, const struct linear *l, size_t offset,
                        const double *x, uint64_t rows, const float *bias);
 
+/** The same of all parts of a product. */
+void reference_parts(double *y, const struct fixture *f, const struct forward_linear *l,
+                     size_t offset, const double *x, uint64_t rows, const float *bias);
+
 /** The product of a layer. */
 void reference_multiply(double *y, const struct layer *l, enum forward_product which,
                         const double *x);

@@ -263,7 +263,7 @@ static void reference_latent(const struct layer *l)
         }
         if (prefill) {
             const struct forward_linear *b = &l->block->products[FORWARD_KV_B];
-            reference_product(up, l->f, b->chunk, l->offset + b->offset, in, w->tokens, NULL);
+            reference_parts(up, l->f, b, l->offset, in, w->tokens, NULL);
         }
         for (unsigned head = 0; head < l->block->shape.heads; head++) {
             attend_latent(l, queries, rows, up, s, head);
