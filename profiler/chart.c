@@ -144,7 +144,8 @@ static void sweep_run(struct making *making, const struct result_run *run)
         double x = over_batch ? point->batch : (double)point->context;
         if (is_decode(point->phase) && reading_is_present(&point->seconds) &&
             point->time_share_fraction > 0 && point->layers > 0) {
-            sweep_label(label, making, point->dtype, point->batch, point->context, "operators");
+            sweep_label(label, making, result_point_recipe(point), point->batch, point->context,
+                        "operators");
             add_point(making, label, false, step_rate(point, x));
         }
     }
@@ -168,7 +169,7 @@ static void operators_run(struct making *making, const struct result_run *run)
         bool decode = is_decode(point->phase);
         (void)snprintf(text, sizeof text, "%.40s%s b%u %s%" PRIu64 " %s", making->prefix,
                        point->phase, point->batch, decode ? "c" : "n",
-                       decode ? point->context : point->prompt, point->dtype);
+                       decode ? point->context : point->prompt, result_point_recipe(point));
         size_t category = category_of(making->chart, text);
         if (category < CHART_CATEGORIES_MAX && reading_is_present(&point->seconds)) {
             double layers = point->layers;

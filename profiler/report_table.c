@@ -31,7 +31,9 @@ static void percent_text(char out[REPORT_CELL], double fraction)
 
 static void operator_text(char out[REPORT_CELL], const struct result_point *point)
 {
-    (void)snprintf(out, REPORT_CELL, "%s", point->operator_);
+    (void)snprintf(out, REPORT_CELL, "%s%s%s", point->operator_,
+                   point->recipe[0] != '\0' ? " " : "",
+                   point->recipe[0] != '\0' ? point->dtype : "");
 }
 
 static void batch_text(char out[REPORT_CELL], const struct result_point *point)
@@ -125,7 +127,7 @@ static int compare_section(const struct result_point *a, const struct result_poi
     int order = strcmp(a->phase, b->phase);
     order = order != 0 ? order : compare_u64(a->context, b->context);
     order = order != 0 ? order : compare_u64(a->prompt, b->prompt);
-    return order != 0 ? order : strcmp(a->dtype, b->dtype);
+    return order != 0 ? order : strcmp(result_point_recipe(a), result_point_recipe(b));
 }
 
 static int compare_points(const void *left, const void *right)
@@ -170,17 +172,18 @@ void report_section_heading(char out[REPORT_HEADING], const struct result_point 
 {
     if (strcmp(point->phase, "prefill") == 0) {
         (void)snprintf(out, REPORT_HEADING, "prefill of %" PRIu64 " tokens, %s", point->prompt,
-                       point->dtype);
+                       result_point_recipe(point));
     } else {
         (void)snprintf(out, REPORT_HEADING, "%s, context %" PRIu64 ", %s", point->phase,
-                       point->context, point->dtype);
+                       point->context, result_point_recipe(point));
     }
 }
 
 bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
                       const struct result_point *section)
 {
-    if (strcmp(step->phase, section->phase) != 0 || strcmp(step->dtype, section->dtype) != 0 ||
+    if (strcmp(step->phase, section->phase) != 0 ||
+        strcmp(step->dtype, result_point_recipe(section)) != 0 ||
         step->context != section->context || step->prompt != section->prompt ||
         !reading_is_present(&step->tokens_per_s)) {
         return false;

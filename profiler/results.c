@@ -26,3 +26,8 @@ void result_run_free(struct result_run *run)
     free(run->conditions);
     memset(run, 0, sizeof *run);
 }
+
+const char *result_point_recipe(const struct result_point *point)
+{
+    return point->recipe[0] != '\0' ? point->recipe : point->dtype;
+}

@@ -88,6 +88,7 @@ struct result_point {
     uint64_t prompt; /**< tokens of a prefill; 0 in decode */
     unsigned layers; /**< layers of the model that do this operator: a step does it so often */
     char dtype[16];
+    char recipe[16]; /**< "stored" in a step whose tensors have each their own type; "": dtype */
     char kv_dtype[16];
     char isa[16];
     char backend[RESULT_NAME];
@@ -308,5 +309,8 @@ void result_machine_free(struct result_machine *machine);
 
 /** Releases what the run owns, its machine too, and zeroes it. */
 void result_run_free(struct result_run *run);
+
+/** The type of the step that a point belongs to: its recipe or its own type. Borrowed. */
+const char *result_point_recipe(const struct result_point *point);
 
 #endif

@@ -203,6 +203,7 @@ const struct field result_point_fields[] = {
     BYTES_OR("prompt", prompt, FIELD_EMPTY_OMIT, NULL),
     COUNT("layers", layers),
     TEXT("dtype", dtype),
+    TEXT_OR("recipe", recipe, FIELD_EMPTY_OMIT, NULL),
     TEXT_OR("kv_dtype", kv_dtype, FIELD_EMPTY_ABSENT, "this operator reads no KV cache"),
     TEXT_OR("isa", isa, FIELD_EMPTY_ABSENT, "not told by the backend"),
     TEXT_OR("backend", backend, FIELD_EMPTY_ABSENT, "not told"),

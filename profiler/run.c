@@ -41,6 +41,10 @@ static struct status choose_dtypes(struct run *r)
     if (r->request->dtype_count > 0) {
         return status_ok();
     }
+    if (r->model.dtype == DTYPE_STORED) {
+        r->request->dtypes[r->request->dtype_count++] = DTYPE_STORED;
+        return run_stored_supported(&r->model);
+    }
     return status_prefix(run_request_dtypes(r->request, dtype_name(r->model.dtype)),
                          "%s: the model's own type", r->model.name);
 }
@@ -59,7 +63,7 @@ static struct status memory_needed(uint64_t *arena, struct run *r)
         wanted.batch = job->batch;
         wanted.context = job->prefill ? 0 : job->context;
         wanted.prompt = job->prompt;
-        wanted.dtype = job->dtype;
+        wanted.dtype = job->recipe;
         wanted.kv_dtype = r->request->kv_dtype;
         TRY(step_compute(&step, &r->model, &wanted));
         if (step.memory_bytes > whole) {

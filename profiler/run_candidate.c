@@ -72,7 +72,7 @@ static struct status create_experts(struct work **out, const struct run_job *job
                                     .activation = ELEMENTWISE_SILU};
     params.down.n = job->k;
     params.down.k = job->expert_width;
-    params.down.format = run_line_format(dtype_for_row(job->dtype, job->expert_width));
+    params.down.format = run_line_format(dtype_for_row(job->down_dtype, job->expert_width));
     params.down.class_ = line_is_blocks(params.down.format) ? LINEAR_DOT : up->class_;
     if (!linear_supported(params.down.format, params.down.class_, up->isa)) {
         params.down.class_ = LINEAR_FMA; // rows that fell back to a plain format

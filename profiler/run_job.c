@@ -3,25 +3,11 @@
 #include "profiler/result_build.h"
 #include "roofline/step.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SHAPES_MAX = 16 };
-
-enum line_format run_line_format(enum dtype_id dtype)
-{
-    enum line_format format = LINE_F32;
-    bool found = line_find(&format, dtype_name(dtype));
-    assert(found); // run_request.c accepts no other
-    (void)found;
-    return format;
-}
-
-enum line_format run_weight_format(const struct run_job *job)
-{
-    return run_line_format(dtype_for_row(job->dtype, job->k));
-}
+enum { SHAPES_MAX = 32 };
 
 bool run_job_is_integer(const struct run_job *job)
 {
@@ -47,121 +33,157 @@ static struct status append(struct run_jobs *jobs, const struct run_job *job)
     return status_ok();
 }
 
-// Of the matrices with one input.
-static double shape_bytes(const struct model_shape *shape, unsigned input, enum dtype_id dtype)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < shape->matrix_count; i++) {
-        if (model_role_input(shape->matrices[i].role) == input) {
-            bytes += (double)model_matrix_bytes(&shape->matrices[i], dtype);
-            bytes += (double)model_bias_bytes(&shape->matrices[i], dtype);
-        }
-    }
-    return bytes;
-}
-
 static uint64_t rows_of(const struct run_job *base, enum model_operator op)
 {
     return op == MODEL_OP_HEAD || !base->prefill ? base->batch : base->batch * base->prompt;
 }
 
-// One product for the matrices of an operator that share an input; n = 0 if there are none.
+// One product for the matrices of an operator that share an input and a type; n = 0 if there are
+// none.
 static struct run_job linear_job(const struct run_job *base, enum model_operator op,
-                                 const struct model_shape *shape, unsigned input)
+                                 const struct model_shape *shape, unsigned input,
+                                 enum dtype_id dtype)
 {
     struct run_job job = *base;
     job.op = op;
+    job.dtype = dtype;
     job.layers = shape->layers;
     for (uint32_t i = 0; i < shape->matrix_count; i++) {
-        if (model_role_input(shape->matrices[i].role) == input) {
-            job.n += shape->matrices[i].n * shape->matrices[i].count;
-            job.k = shape->matrices[i].k;
+        const struct model_matrix *m = &shape->matrices[i];
+        if (model_role_input(m->role) == input && run_matrix_type(base->recipe, m) == dtype) {
+            job.n += m->n * m->count;
+            job.k = m->k;
+            job.bytes +=
+                (double)(model_matrix_bytes(m, base->recipe) + model_bias_bytes(m, base->recipe));
         }
     }
     job.rows = rows_of(base, op);
     job.flop = 2.0 * (double)job.rows * (double)job.n * (double)job.k;
-    job.bytes = shape_bytes(shape, input, job.dtype);
     return job;
 }
 
-static struct status add_linears(struct run_jobs *jobs, const struct model *model,
-                                 const struct run_job *base, enum model_operator op)
+static bool same_linear(const struct run_job *a, const struct run_job *b)
+{
+    return a->op == b->op && a->heads == b->heads && a->n == b->n && a->k == b->k &&
+           a->dtype == b->dtype && fabs(a->bytes - b->bytes) < 1;
+}
+
+// Of the step whose jobs begin at `first`: an equal one takes the layers, or the next variant is
+// appended.
+static struct status add_linear(struct run_jobs *jobs, size_t first, struct run_job job)
+{
+    for (size_t i = first; i < jobs->count; i++) {
+        struct run_job *other = &jobs->list[i];
+        if (same_linear(other, &job)) {
+            other->layers += job.layers;
+            return status_ok();
+        }
+        job.variant += other->op == job.op ? 1 : 0;
+    }
+    return append(jobs, &job);
+}
+
+static struct status add_shape(struct run_jobs *jobs, size_t first, const struct run_job *base,
+                               enum model_operator op, const struct model_shape *shape)
 {
     enum { INPUTS = 2 }; // those of latent attention's kv_b are added apart
-    struct model_shape shapes[SHAPES_MAX];
-    size_t count = model_shapes(shapes, SHAPES_MAX, model, op);
-    unsigned variant = 0;
-    for (size_t i = 0; i < count && i < SHAPES_MAX; i++) {
-        for (unsigned input = 0; input < (op == MODEL_OP_QKV ? INPUTS : 1); input++) {
-            struct run_job job = linear_job(base, op, &shapes[i], input);
-            job.variant = variant;
-            if (job.n > 0) {
-                variant++;
-                TRY(append(jobs, &job));
+    for (unsigned input = 0; input < (op == MODEL_OP_QKV ? INPUTS : 1); input++) {
+        for (uint32_t i = 0; i < shape->matrix_count; i++) {
+            enum dtype_id dtype = run_matrix_type(base->recipe, &shape->matrices[i]);
+            bool again = false;
+            for (uint32_t j = 0; j < i; j++) {
+                again = again || run_matrix_type(base->recipe, &shape->matrices[j]) == dtype;
+            }
+            struct run_job job = linear_job(base, op, shape, input, dtype);
+            if (!again && job.n > 0) {
+                TRY(add_linear(jobs, first, job));
             }
         }
     }
     return status_ok();
 }
 
-// kv_b of latent attention: in decode a matrix a head on either side of the attention, in prefill
-// one product.
-static struct status add_latent(struct run_jobs *jobs, const struct run_job *base,
-                                const struct model_attention *a, unsigned layers, unsigned variant)
+static struct status add_linears(struct run_jobs *jobs, size_t first, const struct model *model,
+                                 const struct run_job *base, enum model_operator op)
 {
-    uint64_t nope = a->k_dim - a->rope_dim;
-    struct run_job job = *base;
-    job.op = MODEL_OP_QKV;
-    job.layers = layers;
-    job.variant = variant;
-    job.rows = rows_of(base, MODEL_OP_QKV);
-    if (base->prefill) {
-        job.n = a->heads * (nope + a->v_dim);
-        job.k = a->kv_rank;
-        job.flop = 2.0 * (double)job.rows * (double)job.n * (double)job.k;
-        job.bytes = (double)dtype_matrix_bytes(job.dtype, job.n, job.k);
-        return append(jobs, &job);
+    struct model_shape shapes[SHAPES_MAX];
+    size_t count = model_shapes(shapes, SHAPES_MAX, model, op);
+    if (count > SHAPES_MAX) {
+        return status_error(STATUS_UNAVAILABLE, "more than %d kinds of %s", SHAPES_MAX,
+                            model_operator_name(op));
     }
-    job.heads = (unsigned)a->heads;
-    for (int side = 0; side < 2; side++) {
-        job.n = side == 0 ? a->kv_rank : a->v_dim;
-        job.k = side == 0 ? nope : a->kv_rank;
-        job.flop = 2.0 * (double)job.rows * (double)(job.n * job.k * job.heads);
-        job.bytes = (double)dtype_matrix_bytes(job.dtype, job.n * job.heads, job.k);
-        job.variant = variant + (unsigned)side;
-        TRY(append(jobs, &job));
+    for (size_t i = 0; i < count; i++) {
+        TRY(add_shape(jobs, first, base, op, &shapes[i]));
     }
     return status_ok();
 }
 
-static struct status add_latents(struct run_jobs *jobs, const struct model *model,
-                                 const struct run_job *base)
+static const struct model_matrix *find_role(const struct model_block *block, enum model_role role,
+                                            enum model_role other)
 {
-    const struct model_attention *latent = NULL;
-    unsigned layers = 0;
-    unsigned variant = 0;
-    for (uint32_t b = 0; b < model->block_count; b++) {
-        const struct model_attention *a = &model->blocks[b].attention;
-        if (a->kind == MODEL_ATTENTION_MLA) {
-            latent = a;
-            layers += model->blocks[b].layers;
-        }
+    const struct model_matrix *found = NULL;
+    for (uint32_t i = 0; i < block->matrix_count; i++) {
+        const struct model_matrix *m = &block->matrices[i];
+        found = m->role == role || (found == NULL && m->role == other) ? m : found;
     }
-    for (size_t i = 0; i < jobs->count; i++) {
-        const struct run_job *job = &jobs->list[i];
-        variant += job->op == MODEL_OP_QKV && job->prefill == base->prefill &&
-                           job->batch == base->batch && job->context == base->context &&
-                           job->prompt == base->prompt && job->dtype == base->dtype
-                       ? 1
-                       : 0;
-    }
-    return latent == NULL ? status_ok() : add_latent(jobs, base, latent, layers, variant);
+    return found;
 }
 
-static bool same_mlp(const struct model_mlp *a, const struct model_mlp *b)
+// n x k of each of so many heads (0: one matrix), in the type of a part of kv_b.
+static struct status add_latent_part(struct run_jobs *jobs, size_t first, struct run_job job,
+                                     const struct model_matrix *part)
 {
-    return a->experts == b->experts && a->experts_used == b->experts_used &&
-           a->expert_width == b->expert_width && a->gated == b->gated;
+    uint64_t n = job.n * (job.heads > 0 ? job.heads : 1);
+    job.op = MODEL_OP_QKV;
+    job.dtype = part == NULL ? job.recipe : run_matrix_type(job.recipe, part);
+    job.rows = rows_of(&job, MODEL_OP_QKV);
+    job.flop = 2.0 * (double)job.rows * (double)n * (double)job.k;
+    job.bytes = (double)dtype_matrix_bytes(job.dtype, n, job.k);
+    return add_linear(jobs, first, job);
+}
+
+// kv_b of latent attention: in decode a matrix a head on either side of the attention, in prefill
+// one product.
+static struct status add_latent(struct run_jobs *jobs, size_t first, const struct run_job *base,
+                                const struct model_block *block)
+{
+    const struct model_attention *a = &block->attention;
+    const struct model_matrix *k_part = find_role(block, MODEL_K_B, MODEL_KV_B);
+    const struct model_matrix *v_part = find_role(block, MODEL_V_B, MODEL_KV_B);
+    uint64_t nope = a->k_dim - a->rope_dim;
+    struct run_job job = *base;
+    job.layers = block->layers;
+    job.n = a->heads * (nope + a->v_dim);
+    job.k = a->kv_rank;
+    if (base->prefill) {
+        return add_latent_part(jobs, first, job, k_part);
+    }
+    job.heads = (unsigned)a->heads;
+    job.n = a->kv_rank;
+    job.k = nope;
+    TRY(add_latent_part(jobs, first, job, k_part));
+    job.n = a->v_dim;
+    job.k = a->kv_rank;
+    return add_latent_part(jobs, first, job, v_part);
+}
+
+static struct status add_latents(struct run_jobs *jobs, size_t first, const struct model *model,
+                                 const struct run_job *base)
+{
+    for (uint32_t b = 0; b < model->block_count; b++) {
+        if (model->blocks[b].attention.kind == MODEL_ATTENTION_MLA) {
+            TRY(add_latent(jobs, first, base, &model->blocks[b]));
+        }
+    }
+    return status_ok();
+}
+
+// Experts of equal shape and, as the step takes them, of equal types.
+static bool same_experts(const struct run_job *a, const struct run_job *b)
+{
+    return a->op == b->op && a->experts == b->experts && a->experts_used == b->experts_used &&
+           a->expert_width == b->expert_width && a->gated == b->gated && a->dtype == b->dtype &&
+           a->down_dtype == b->down_dtype && fabs(a->instance_bytes - b->instance_bytes) < 1;
 }
 
 static double all_expert_bytes(const struct model_block *block, enum dtype_id dtype)
@@ -189,34 +211,39 @@ static struct run_job experts_job(const struct run_job *base, const struct model
     job.gated = mlp->gated;
     job.n = mlp->expert_width * (mlp->gated ? 2 : 1);
     job.k = d;
+    const struct model_matrix *up = find_role(block, MODEL_EXPERT_UP, MODEL_EXPERT_GATE_UP_FUSED);
+    const struct model_matrix *down = find_role(block, MODEL_EXPERT_DOWN, MODEL_EXPERT_DOWN);
+    job.dtype = up == NULL ? base->recipe : run_matrix_type(base->recipe, up);
+    job.down_dtype = down == NULL ? base->recipe : run_matrix_type(base->recipe, down);
     double weights = (double)(job.n * d + d * mlp->expert_width);
     job.flop = 2.0 * (double)(job.rows * mlp->experts_used) * weights;
-    job.instance_bytes = all_expert_bytes(block, job.dtype);
+    job.instance_bytes = all_expert_bytes(block, base->recipe);
     job.bytes = job.instance_bytes / (double)mlp->experts *
                 step_distinct_experts(mlp->experts, mlp->experts_used, (double)job.rows);
     return job;
 }
 
-static struct status add_experts(struct run_jobs *jobs, const struct model *model,
+static struct status add_experts(struct run_jobs *jobs, size_t first, const struct model *model,
                                  const struct run_job *base)
 {
-    unsigned variant = 0;
     for (uint32_t b = 0; b < model->block_count; b++) {
-        const struct model_mlp *mlp = &model->blocks[b].mlp;
-        bool found = mlp->experts == 0;
-        for (uint32_t i = 0; i < b && !found; i++) {
-            found = same_mlp(&model->blocks[i].mlp, mlp);
-        }
-        if (found) {
+        if (model->blocks[b].mlp.experts == 0) {
             continue;
         }
         struct run_job job = experts_job(base, &model->blocks[b], model->d);
-        job.variant = variant++;
-        for (uint32_t i = b; i < model->block_count; i++) {
-            job.layers += same_mlp(&model->blocks[i].mlp, mlp) ? model->blocks[i].layers : 0;
+        struct run_job *same = NULL;
+        job.layers = model->blocks[b].layers;
+        for (size_t i = first; i < jobs->count; i++) {
+            same = same_experts(&jobs->list[i], &job) ? &jobs->list[i] : same;
+            job.variant += jobs->list[i].op == job.op ? 1 : 0;
         }
-        job.step_bytes = job.layers * job.instance_bytes;
-        TRY(append(jobs, &job));
+        if (same == NULL) {
+            TRY(append(jobs, &job));
+            same = &jobs->list[jobs->count - 1];
+        } else {
+            same->layers += job.layers;
+        }
+        same->step_bytes = same->layers * same->instance_bytes;
     }
     return status_ok();
 }
@@ -305,21 +332,22 @@ static struct status add_step(struct run_jobs *jobs, const struct model *model,
     wanted.batch = base.batch;
     wanted.context = base.prefill ? 0 : base.context;
     wanted.prompt = base.prompt;
-    wanted.dtype = base.dtype;
+    wanted.dtype = base.recipe;
     wanted.kv_dtype = request->kv_dtype;
     TRY(step_compute(&step, model, &wanted));
     base.step_bytes = step.sum.bytes.dram_lower_bound;
-    TRY(add_linears(jobs, model, &base, MODEL_OP_QKV));
-    TRY(add_latents(jobs, model, &base));
+    size_t first = jobs->count;
+    TRY(add_linears(jobs, first, model, &base, MODEL_OP_QKV));
+    TRY(add_latents(jobs, first, model, &base));
     struct run_job attention = base;
     attention.kv_dtype = request->kv_dtype;
     TRY(add_attention(jobs, model, &attention));
-    TRY(add_linears(jobs, model, &base, MODEL_OP_ATTN_OUT));
-    TRY(add_linears(jobs, model, &base, MODEL_OP_ROUTER));
-    TRY(add_experts(jobs, model, &base));
-    TRY(add_linears(jobs, model, &base, MODEL_OP_GATE_UP));
-    TRY(add_linears(jobs, model, &base, MODEL_OP_DOWN));
-    return add_linears(jobs, model, &base, MODEL_OP_HEAD);
+    TRY(add_linears(jobs, first, model, &base, MODEL_OP_ATTN_OUT));
+    TRY(add_linears(jobs, first, model, &base, MODEL_OP_ROUTER));
+    TRY(add_experts(jobs, first, model, &base));
+    TRY(add_linears(jobs, first, model, &base, MODEL_OP_GATE_UP));
+    TRY(add_linears(jobs, first, model, &base, MODEL_OP_DOWN));
+    return add_linears(jobs, first, model, &base, MODEL_OP_HEAD);
 }
 
 static struct status plan_phase(struct run_jobs *jobs, const struct model *model,
@@ -344,7 +372,8 @@ struct status run_jobs_plan(struct run_jobs *out, const struct model *model,
 {
     memset(out, 0, sizeof *out);
     for (size_t d = 0; d < request->dtype_count; d++) {
-        struct run_job base = {.dtype = request->dtypes[d], .kv_dtype = DTYPE_NONE};
+        struct run_job base = {
+            .dtype = request->dtypes[d], .recipe = request->dtypes[d], .kv_dtype = DTYPE_NONE};
         if (request->decode) {
             TRY(plan_phase(out, model, request, base));
         }

@@ -12,7 +12,8 @@
 struct run_job {
     enum model_operator op;
     bool prefill;
-    enum dtype_id dtype;
+    enum dtype_id dtype;    /**< of the weights; attention: the recipe */
+    enum dtype_id recipe;   /**< of the whole step; DTYPE_STORED: each tensor has its own type */
     enum dtype_id kv_dtype; /**< attention; DTYPE_NONE else */
     unsigned batch;
     uint64_t context;
@@ -24,6 +25,7 @@ struct run_job {
     unsigned heads;   /**< n x k is one head's matrix, of so many; 0: a plain linear */
     uint64_t experts; /**< all of a layer: n x k is gate and up of one; 0: no experts */
     uint64_t experts_used, expert_width;
+    enum dtype_id down_dtype; /**< of the experts' second product */
     bool gated;
     struct model_attention attention; /**< as it is computed: absorbed, one KV head */
     bool latent;                      /**< values are parts of keys */
@@ -49,6 +51,13 @@ struct run_jobs {
  *  the step's arithmetic. */
 CHECKED struct status run_jobs_plan(struct run_jobs *out, const struct model *model,
                                     const struct run_request *request);
+
+/** Whether every matrix of the model is stored in a type that has kernels. Errors: INVALID, naming
+ *  the first that is not. */
+CHECKED struct status run_stored_supported(const struct model *model);
+
+/** The type of a matrix in a step of that recipe. */
+enum dtype_id run_matrix_type(enum dtype_id recipe, const struct model_matrix *matrix);
 
 /** The line format of a runnable dtype. */
 enum line_format run_line_format(enum dtype_id dtype);

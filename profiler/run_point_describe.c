@@ -45,6 +45,9 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     out->prompt = job->prompt;
     out->layers = job->layers;
     (void)snprintf(out->dtype, sizeof out->dtype, "%s", dtype_name(job->dtype));
+    if (job->recipe != job->dtype) {
+        (void)snprintf(out->recipe, sizeof out->recipe, "%s", dtype_name(job->recipe));
+    }
     if (job->kv_dtype != DTYPE_NONE) {
         (void)snprintf(out->kv_dtype, sizeof out->kv_dtype, "%s", dtype_name(job->kv_dtype));
     }

@@ -37,7 +37,7 @@ static bool same_step(const struct run_job *job, const struct result_step *step)
 {
     return job->prefill == (strcmp(step->phase, "prefill") == 0) && job->batch == step->batch &&
            job->context == step->context && job->prompt == step->prompt &&
-           strcmp(dtype_name(job->dtype), step->dtype) == 0;
+           strcmp(dtype_name(job->recipe), step->dtype) == 0;
 }
 
 static struct status choose_ways(struct forward_params *params, const struct measured_step *m)

@@ -12,7 +12,7 @@ static struct step_request request_of(const struct result_step *step, enum dtype
     wanted.batch = step->batch;
     wanted.context = prefill ? 0 : step->context;
     wanted.prompt = step->prompt;
-    wanted.dtype = dtype_find(step->dtype);
+    wanted.dtype = dtype_find_recipe(step->dtype);
     wanted.kv_dtype = kv_dtype;
     wanted.skips_masked = true; // ours passes over masked pages
     return wanted;
@@ -46,9 +46,9 @@ static double fma_rate(const struct result_machine *machine)
 
 static bool of_step(const struct result_point *point, const struct result_step *step)
 {
-    return strcmp(point->phase, step->phase) == 0 && strcmp(point->dtype, step->dtype) == 0 &&
-           point->batch == step->batch && point->context == step->context &&
-           point->prompt == step->prompt;
+    return strcmp(point->phase, step->phase) == 0 &&
+           strcmp(result_point_recipe(point), step->dtype) == 0 && point->batch == step->batch &&
+           point->context == step->context && point->prompt == step->prompt;
 }
 
 // Of the level that serves the step's linears: those of a model that fits in cache are not read
@@ -99,17 +99,36 @@ static double barrier_seconds(struct team *team)
     return timing.seconds;
 }
 
+// FLOP/s of an operator's products at the rates of their formats' kernels; 0 if one is not known.
+static double operator_rate(const struct result_run *run, const struct result_step *step,
+                            enum model_operator op)
+{
+    double flop = 0;
+    double seconds = 0;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *point = &run->points[i];
+        if (of_step(point, step) && model_operator_find(point->operator_) == op) {
+            flop += point->layers * point->flop;
+            seconds += point->layers * point->flop / kernel_rate(&run->machine, point->dtype);
+        }
+    }
+    return flop > 0 && isfinite(seconds) ? flop / seconds : 0;
+}
+
 static void fill_rates(struct estimate_rates *out, const struct result_run *run,
                        const struct result_step *step, const struct run_steps *steps)
 {
-    double linears = kernel_rate(&run->machine, step->dtype);
+    bool one_type = dtype_find_recipe(step->dtype) != DTYPE_STORED;
+    double linears = one_type ? kernel_rate(&run->machine, step->dtype) : 0;
     memset(out, 0, sizeof *out);
     out->flop_per_s = fma_rate(&run->machine);
     out->bytes_per_s = read_rate(run, step);
     out->barrier_seconds = barrier_seconds(steps->measure->session->team);
     for (int op = 0; op < MODEL_OPERATORS; op++) {
-        out->operator_flop_per_s[op] =
-            op == MODEL_OP_ATTENTION ? attention_rate(run, step) : linears;
+        out->operator_flop_per_s[op] = op == MODEL_OP_ATTENTION ? attention_rate(run, step)
+                                       : one_type
+                                           ? linears
+                                           : operator_rate(run, step, (enum model_operator)op);
     }
 }
 

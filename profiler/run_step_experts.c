@@ -68,7 +68,7 @@ void run_step_experts(struct result_step *out, const struct forward *forward,
         const struct model_block *block = &steps->model->blocks[b];
         if (block->mlp.experts > 0) {
             expect_block(&e, &variance, &bytes_variance, block, forward_block_layers(forward, b),
-                         rows, dtype_find(out->dtype));
+                         rows, dtype_find_recipe(out->dtype));
         }
     }
     double n = (double)counts.steps;

@@ -17,7 +17,7 @@ struct forward_params run_step_params(const struct model *model, const struct ru
                                       enum dtype_id kv_dtype, const struct session *session)
 {
     struct forward_params params = {.model = model,
-                                    .dtype = job->dtype,
+                                    .dtype = job->recipe,
                                     .kv_format = run_line_format(kv_dtype),
                                     .prefill = job->prefill,
                                     .batch = job->batch,

@@ -9,8 +9,9 @@
 
 static bool same_step(const struct result_point *a, const struct result_point *b)
 {
-    return strcmp(a->phase, b->phase) == 0 && strcmp(a->dtype, b->dtype) == 0 &&
-           a->batch == b->batch && a->context == b->context && a->prompt == b->prompt;
+    return strcmp(a->phase, b->phase) == 0 &&
+           strcmp(result_point_recipe(a), result_point_recipe(b)) == 0 && a->batch == b->batch &&
+           a->context == b->context && a->prompt == b->prompt;
 }
 
 // Seconds of all operators of a point's step; NaN if one of them was not measured.
@@ -34,24 +35,37 @@ static void fill_shares(struct result_run *run)
     }
 }
 
+// A step of many types is of integers if some of its products are.
+static bool is_of_integers(const struct result_run *run, const char *dtype)
+{
+    enum dtype_id id = dtype_find(dtype);
+    bool integers = id < DTYPE_COUNT && dtype_get(id)->kind == DTYPE_INT;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *point = &run->points[i];
+        integers = integers || (point->integer_operations &&
+                                strcmp(result_point_recipe(point), dtype) == 0);
+    }
+    return integers;
+}
+
 // Operands of 16 bits may be widened and meet in f32; a kernel or GEMM that was faster than the
 // chain of its type shows what the type can do.
-static bool does_arithmetic_of(const struct result_compute *row, enum dtype_id id)
+static bool does_arithmetic_of(const struct result_compute *row, const char *dtype, bool integers)
 {
-    bool integers = id < DTYPE_COUNT && dtype_get(id)->kind == DTYPE_INT;
     if (integers) {
         return strcmp(row->dtype, "int8") == 0;
     }
-    return strcmp(row->dtype, "f32") == 0 || (id == DTYPE_BF16 && strcmp(row->dtype, "bf16") == 0);
+    return strcmp(row->dtype, "f32") == 0 ||
+           (strcmp(dtype, "bf16") == 0 && strcmp(row->dtype, "bf16") == 0);
 }
 
 static const struct result_compute *compute_roof(const struct result_run *run, const char *dtype)
 {
     const struct result_compute *best = NULL;
-    enum dtype_id id = dtype_find(dtype);
+    bool integers = is_of_integers(run, dtype);
     for (size_t i = 0; i < run->machine.compute_count; i++) {
         const struct result_compute *row = &run->machine.compute[i];
-        if (does_arithmetic_of(row, id) && reading_is_present(&row->flop_per_s) &&
+        if (does_arithmetic_of(row, dtype, integers) && reading_is_present(&row->flop_per_s) &&
             (best == NULL || row->flop_per_s.value > best->flop_per_s.value)) {
             best = row;
         }
@@ -77,7 +91,7 @@ static struct step_request request_of(const struct result_point *point,
     wanted.batch = point->batch;
     wanted.context = prefill ? 0 : point->context;
     wanted.prompt = point->prompt;
-    wanted.dtype = dtype_find(point->dtype);
+    wanted.dtype = dtype_find_recipe(result_point_recipe(point));
     wanted.kv_dtype = request->kv_dtype;
     return wanted;
 }
@@ -86,7 +100,7 @@ static void predict(struct result_step *out, const struct result_run *run,
                     const struct model *model, const struct result_point *point,
                     const struct run_request *request)
 {
-    const struct result_compute *compute = compute_roof(run, point->dtype);
+    const struct result_compute *compute = compute_roof(run, result_point_recipe(point));
     const struct result_bandwidth *read = dram_roof(run);
     const struct step_request wanted = request_of(point, request);
     struct step step;
@@ -113,7 +127,7 @@ static void add_step(struct result_run *run, const struct model *model,
         return;
     }
     memcpy(step->phase, point->phase, sizeof step->phase);
-    memcpy(step->dtype, point->dtype, sizeof step->dtype);
+    (void)snprintf(step->dtype, sizeof step->dtype, "%s", result_point_recipe(point));
     step->batch = point->batch;
     step->context = point->context;
     step->prompt = point->prompt;
@@ -155,8 +169,8 @@ static struct verdict_ratio linears_seconds(const struct result_run *run, const 
     bool any = false;
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *p = &run->points[i];
-        if (strcmp(p->phase, "decode") == 0 && strcmp(p->dtype, dtype) == 0 && p->batch == batch &&
-            p->context == context && strcmp(p->operator_, "attention") != 0) {
+        if (strcmp(p->phase, "decode") == 0 && strcmp(result_point_recipe(p), dtype) == 0 &&
+            p->batch == batch && p->context == context && strcmp(p->operator_, "attention") != 0) {
             any = true;
             sum.value += p->seconds.value * p->layers;
             sum.low += p->seconds.ci95_low * p->layers;
@@ -174,8 +188,8 @@ static bool linears_bound_by(const struct result_run *run, const char *dtype, un
     double of_it = 0;
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *p = &run->points[i];
-        if (strcmp(p->phase, "decode") == 0 && strcmp(p->dtype, dtype) == 0 && p->batch == batch &&
-            p->context == context && strcmp(p->operator_, "attention") != 0) {
+        if (strcmp(p->phase, "decode") == 0 && strcmp(result_point_recipe(p), dtype) == 0 &&
+            p->batch == batch && p->context == context && strcmp(p->operator_, "attention") != 0) {
             double seconds = p->seconds.value * p->layers;
             bool is = compute ? p->bound == BOUND_COMPUTE : verdict_is_memory(p->bound);
             all += seconds;

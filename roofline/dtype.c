@@ -97,6 +97,11 @@ enum dtype_id dtype_find(const char *name)
     return DTYPE_NONE;
 }
 
+enum dtype_id dtype_find_recipe(const char *name)
+{
+    return strcmp(name, dtype_name(DTYPE_STORED)) == 0 ? DTYPE_STORED : dtype_find(name);
+}
+
 enum dtype_id dtype_from_ggml(uint64_t ggml_type)
 {
     for (int id = 0; id < DTYPE_COUNT; id++) {

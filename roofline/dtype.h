@@ -86,6 +86,9 @@ const char *dtype_name(enum dtype_id id);
  *  "float64", "half", ... with or without "torch."). DTYPE_NONE if unknown. */
 enum dtype_id dtype_find(const char *name);
 
+/** The same, and DTYPE_STORED for "stored": what dtype_name() says of a step's type. */
+enum dtype_id dtype_find_recipe(const char *name);
+
 /** The type with that id in GGUF files; DTYPE_NONE if unknown or removed. */
 enum dtype_id dtype_from_ggml(uint64_t ggml_type);
 

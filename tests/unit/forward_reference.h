@@ -72,4 +72,8 @@ void reference_experts(double *h, const struct layer *l);
 /** The MLP: down[rows][d] of x. */
 void reference_mlp(const struct layer *l);
 
+/** Runs a step twice and fails the test, naming it, where a logit differs from the reference's by
+ * more than tolerance of their mean magnitude. */
+void reference_check(const struct forward_params *params, const char *name, double tolerance);
+
 #endif

@@ -4,42 +4,6 @@
 
 #include <stdlib.h>
 
-// The largest difference of a logit over their mean magnitude.
-static double difference(const struct fixture *f)
-{
-    const struct forward *w = f->forward;
-    const struct linear *l = forward_linear_of(&w->head, w->params.batch);
-    double *want = reference_logits(f);
-    double worst = 0;
-    double size = 0;
-    for (unsigned s = 0; s < w->params.batch; s++) {
-        for (uint64_t n = 0; n < w->head.n; n++) {
-            double error = fabs((double)l->y[s * l->ldy + n] - want[s * w->head.n + n]);
-            worst = error > worst || isnan(error) ? error : worst;
-            size += fabs(want[s * w->head.n + n]) / (double)(w->params.batch * w->head.n);
-        }
-    }
-    free(want);
-    return isnan(worst) ? HUGE_VAL : worst / size;
-}
-
-static void check(const struct forward_params *params, const char *name, double tolerance)
-{
-    struct fixture *f = calloc(1, sizeof *f);
-    const struct forward_probe none = {NULL, NULL, false};
-    fixture_setup(f, params);
-    fixture_run(f, &none);
-    fixture_run(f, &none); // the cache row of the first run is written again
-    double error = difference(f);
-    if (!(error <= tolerance)) {
-        fail_msg("%s: threads %u batch %u context %d prompt %d: error %g, tolerance %g", name,
-                 params->threads, params->batch, (int)params->context, (int)params->prompt, error,
-                 tolerance);
-    }
-    fixture_teardown(f);
-    free(f);
-}
-
 #define COMMON(type)                                                                \
     "{\"model_type\": \"" type "\", \"num_hidden_layers\": 2, \"vocab_size\": 50, " \
     "\"hidden_size\": 64, \"num_attention_heads\": 4, \"max_position_embeddings\": 700,"
@@ -113,14 +77,14 @@ static void families_agree(void **state)
         for (unsigned threads = 1; threads <= THREADS_MOST; threads++) {
             struct forward_params params = fixture_params_of(model, DTYPE_F32, LINE_F32, threads);
             params.context = 70;
-            check(&params, families[i].name, 2e-4);
+            reference_check(&params, families[i].name, 2e-4);
             params.batch = 3;
             params.context = 0;
-            check(&params, families[i].name, 2e-4);
+            reference_check(&params, families[i].name, 2e-4);
             params.batch = 2;
             params.prefill = true;
             params.prompt = 66;
-            check(&params, families[i].name, 2e-4);
+            reference_check(&params, families[i].name, 2e-4);
         }
         free(model);
     }
@@ -150,70 +114,13 @@ static void formats_agree(void **state)
                 params.ways[op].class_ = cases[i].class_;
             }
             params.context = 31;
-            check(&params, dtype_name(cases[i].dtype), cases[i].tolerance);
+            reference_check(&params, dtype_name(cases[i].dtype), cases[i].tolerance);
             params.batch = 2;
             params.prefill = true;
             params.prompt = 33;
-            check(&params, dtype_name(cases[i].dtype), cases[i].tolerance);
+            reference_check(&params, dtype_name(cases[i].dtype), cases[i].tolerance);
         }
     }
-    free(model);
-}
-
-static void set_type(struct model_block *block, enum model_role role, enum dtype_id dtype)
-{
-    for (uint32_t i = 0; i < block->matrix_count; i++) {
-        struct model_matrix *m = &block->matrices[i];
-        if (m->role == role) {
-            m->dtype = dtype;
-            m->stored_bytes = m->count * dtype_matrix_bytes(dtype, m->n, m->k);
-        }
-    }
-}
-
-// Matrices of one product in different types: parts with their own packing share x and y. An odd
-// number of outputs makes the parts' last groups overlap, an odd number of super-blocks their x
-// differ in width.
-static void mixed_types_agree(void **state)
-{
-    (void)state;
-    struct model *model = calloc(1, sizeof *model);
-    fixture_load(model, "{\"model_type\": \"qwen2\", \"num_hidden_layers\": 3, \"vocab_size\": 50, "
-                        "\"hidden_size\": 256, \"num_attention_heads\": 5, \"head_dim\": 24, "
-                        "\"num_key_value_heads\": 1, \"intermediate_size\": 768, "
-                        "\"tie_word_embeddings\": false}");
-    model->block_count = 2;
-    model->blocks[1] = model->blocks[0];
-    model->blocks[1].layers = 1;
-    model->blocks[0].layers = 2;
-    for (int role = 0; role < MODEL_ROLES; role++) {
-        set_type(&model->blocks[0], (enum model_role)role, DTYPE_Q4_K);
-        set_type(&model->blocks[1], (enum model_role)role, DTYPE_Q4_K);
-    }
-    set_type(&model->blocks[0], MODEL_ATTN_OUT, DTYPE_F16); // rows of 120
-    set_type(&model->blocks[1], MODEL_ATTN_OUT, DTYPE_BF16);
-    set_type(&model->blocks[1], MODEL_V, DTYPE_Q6_K);
-    set_type(&model->blocks[1], MODEL_DOWN, DTYPE_Q6_K);
-    set_type(&model->blocks[1], MODEL_UP, DTYPE_Q8_0);
-    set_type(&model->blocks[0], MODEL_K, DTYPE_F32);
-    model->head.dtype = DTYPE_Q6_K;
-    model->embedding.dtype = DTYPE_Q4_K;
-    for (unsigned threads = 1; threads <= THREADS_MOST; threads++) {
-        struct forward_params params = fixture_params_of(model, DTYPE_STORED, LINE_F16, threads);
-        params.context = 31;
-        check(&params, "mixed", 0.1);
-        params.batch = 2;
-        params.prefill = true;
-        params.prompt = 33;
-        check(&params, "mixed", 0.1);
-    }
-    struct forward *forward = NULL;
-    struct forward_params params = fixture_params_of(model, DTYPE_STORED, LINE_F16, 1);
-    ASSERT_OK(forward_create(&forward, &params));
-    assert_int_equal(forward->blocks[0].products[FORWARD_QKV].part_count, 3);
-    assert_int_equal(forward->blocks[1].products[FORWARD_QKV].part_count, 2);
-    assert_int_equal(forward->blocks[1].products[FORWARD_GATE_UP].part_count, 2);
-    forward_destroy(forward);
     free(model);
 }
 
@@ -227,7 +134,7 @@ static void chunks_join(void **state)
     params.prefill = true;
     params.batch = 2;
     params.prompt = 301;
-    check(&params, "two chunks", 2e-4);
+    reference_check(&params, "two chunks", 2e-4);
     params.batch = 513;
     params.prefill = false;
     params.context = 3;
@@ -400,7 +307,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(families_agree),
         cmocka_unit_test(formats_agree),
-        cmocka_unit_test(mixed_types_agree),
         cmocka_unit_test(chunks_join),
         cmocka_unit_test(marks_follow_every_operator),
         cmocka_unit_test(checks_find_errors),
