@@ -116,7 +116,9 @@ static void compute_cell(struct prediction_cell *cell, const struct prediction_m
         return;
     }
     cell->seconds = estimate(step, roofs, dtype, RATE_VALUE);
-    cell->seconds_low = estimate(step, roofs, dtype, RATE_HIGH);
+    double fastest = estimate(step, roofs, dtype, RATE_HIGH);
+    // The bound is of the roofs' values: nothing is promised beyond it.
+    cell->seconds_low = fastest < cell->bound_seconds ? cell->bound_seconds : fastest;
     cell->seconds_high = estimate(step, roofs, dtype, RATE_LOW);
 }
 

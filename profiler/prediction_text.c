@@ -23,6 +23,9 @@ static void print_number(FILE *out, int width, double value)
 {
     char text[UNITS_TEXT];
     units_format_decimal(text, value, "");
+    if (value > 1e-3 && value < 1) { // 0.822, not 822 m
+        (void)snprintf(text, sizeof text, "%.3g", value);
+    }
     (void)fprintf(out, " %*s", width, text);
 }
 

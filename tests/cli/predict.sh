@@ -41,6 +41,12 @@ for word in 'decode, batch 16, context 4096, q4_0' 'prefill of 64 tokens' '* dat
     grep -qF -- "$word" "$work/text" || fail "no '$word' in the table"
 done
 "$LMROOF" predict -m gpt2 "$machine" --json >"$work/document.json" 2>/dev/null || fail "--json"
+python3 - "$work/saved.json" <<'PYTHON' || fail "a range goes beyond its bound"
+import json, sys
+steps = [s for m in json.load(open(sys.argv[1]))["machines"] for s in m["steps"]]
+high = [s for s in steps if s["tokens_per_s_high"] is not None]
+assert high and all(s["tokens_per_s_high"] <= s["tokens_per_s_bound"] * (1 + 1e-9) for s in high)
+PYTHON
 python3 "$TESTS/schema.py" "$SOURCE/profiler/schemas" "$work/saved.json" "$work/document.json"
 code=$?
 [ "$code" -eq 77 ] && echo "SKIP: no validator" && exit 77
