@@ -10,10 +10,9 @@ command -v "$cc" >/dev/null && command -v qemu-aarch64 >/dev/null || {
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 workloads=$SOURCE/workloads
-for file in "$workloads/attention_neon.c" "$workloads/attention_portable.c" \
-    "$workloads/attention.c" "$workloads/attention_run.c" "$workloads/line.c" \
-    "$workloads/line_block.c" "$workloads/isa.c" "$SOURCE/roofline/status.c" \
-    "$TESTS/rigs/attention_rig.c"; do
+for file in "$workloads"/attention*.c "$workloads/line.c" "$workloads/line_block.c" \
+    "$workloads/isa.c" "$SOURCE/roofline/status.c" "$TESTS/rigs/attention_rig.c"; do
+    case $file in *_avx*) continue ;; esac
     "$cc" -std=c17 -D_GNU_SOURCE -I"$SOURCE" -Wall -Wextra -Wno-unknown-pragmas -Werror -O1 \
         -c "$file" -o "$work/$(basename "$file" .c).o" || exit 1
 done
