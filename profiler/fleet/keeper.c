@@ -320,6 +320,9 @@ struct status keeper_run(struct keeper *keeper, const struct worker_task *task)
     struct state state = {.keeper = keeper,
                           .row = &keeper->index->rows[keeper->rank],
                           .task = task,
+                          // A guardian takes the place of a rank whose result is lost already.
+                          .given =
+                              fleet_state_is_final(keeper->index->rows[keeper->rank].note.state),
                           .keeps = keeper->rank == 0,
                           .stopping_seconds = (double)NAN};
     state.watches = calloc(keeper->index->row_count, sizeof *state.watches);

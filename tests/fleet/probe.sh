@@ -30,55 +30,61 @@ expect 0 '' mpirun -n 2 "$FLEET" probe --per core --solo --repeat 2 $small --jso
 grep -qF '"lmroof.fleet/1"' "$work/stdout" || fail "--json prints no index"
 [ "$(ls solo | grep -c 'r[01].json')" -eq 4 ] || fail "not four profiles: $(ls solo)"
 
-# pid_of COMM PARENT: waits for the process of that name below mpirun: a keeper, or
-# a keeper's child that measures (whose own children check kernels).
+# pid_of COMM RANK FOLDER: the process of that name in a rank of the job into that folder, once all
+# ranks measure; nothing after two minutes. Names: fleet-guardian (mpirun's child), fleet-keeper (its
+# child), lmroof-fleet (the keeper's, which measures; children of that check kernels).
 pid_of() {
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        sleep 0.3
-        found=$(ps -eo pid=,ppid=,comm= | awk -v c="$1" -v top="$2" -v keeper="$([ "$1" = lmroof-fleet ] && echo fleet-keeper || echo mpirun)" '
-            {parent[$1] = $2; name[$1] = $3}
-            END {for (p in name) if (name[p] == c && name[parent[p]] == keeper) {
-                q = p; while (q in parent && q > 1 && q != top) q = parent[q]
-                if (q == top) print p}}' | sort -n | head -n 1)
-        [ -n "$found" ] && [ "$(ls "$3" 2>/dev/null | wc -l)" -gt 0 ] && break
+    for _ in $(seq 1200); do
+        sleep 0.1
+        [ "$(cat "$3"/.ranks/[01] 2>/dev/null | grep -c '^running')" -eq 2 ] || continue
+        ps -eo pid=,ppid=,comm= | awk -v c="$1" '{pid[NR] = $1; parent[NR] = $2; name[$1] = $3}
+            END {for (i = 1; i <= NR; i++) if (name[pid[i]] == c &&
+                (c != "lmroof-fleet" || name[parent[i]] == "fleet-keeper")) print pid[i]}' >pids
+        while read -r pid; do
+            [ "$(readlink "/proc/$pid/cwd")" = "$(pwd -P)" ] &&
+                tr '\0' '\n' <"/proc/$pid/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$2" &&
+                tr '\0' '\n' <"/proc/$pid/cmdline" | grep -qx "$3" && echo "$pid" && return
+        done <pids 2>/dev/null
     done
-    sleep 0.5
-    echo "$found"
 }
-# A process that measures is killed: exit 1, its name, the other's profile whole.
-mpirun -n 2 "$FLEET" probe --per core --quick -o killed >k.out 2>k.err &
-job=$!
-victim=$(pid_of lmroof-fleet "$job" killed)
-[ -n "$victim" ] && kill -KILL "$victim"
-wait "$job"
-[ $? -eq 1 ] || fail "a killed process is not exit 1: $(cat k.err)"
-grep -qE '^lmroof-fleet: rank [01] \(host .*, cpus .*\).*killed by signal 9' k.err ||
-    fail "the killed rank is not named: $(cat k.err)"
-grep -qF '"complete": false' killed/index.json || fail "the index says complete"
-[ "$(grep -c '"state": "done"' killed/index.json)" -eq 1 ] || fail "the other rank has no result"
-sh "$TESTS/schema.sh" killed/*.json >schema.log || { [ $? -eq 77 ] || fail "$(cat schema.log)"; }
+# hit SIGNAL COMM RANK FOLDER OPTION...: a job of two ranks one process of which gets a signal;
+# $code is mpirun's exit status.
+hit() {
+    number=$1
+    name=$2
+    rank=$3
+    folder=$4
+    shift 4
+    mpirun -n 2 "$FLEET" probe --per core --quick --dtype f32 -o "$folder" "$@" >k.out 2>k.err &
+    job=$!
+    victim=$(pid_of "$name" "$rank" "$folder")
+    [ -n "$victim" ] || fail "no $name of rank $rank was seen: $(cat k.err)"
+    [ -n "$victim" ] && kill "-$number" "$victim"
+    wait "$job"
+    code=$?
+    sh "$TESTS/schema.sh" "$folder/index.json" >schema.log || { [ $? -eq 77 ] || fail "$(cat schema.log)"; }
+    grep -qF '"complete": false' "$folder/index.json" || fail "$name: the index says complete"
+}
+# A process that measures is killed, or one that watches it: exit 1, the rank's name, and the
+# other's profile is whole.
+for victims in lmroof-fleet:1 fleet-keeper:0 fleet-keeper:1; do
+    hit KILL "${victims%:*}" "${victims#*:}" "k-$victims" --levels L1
+    [ "$code" -eq 1 ] || fail "$victims killed: exit $code, not 1: $(cat k.err)"
+    grep -qE "^lmroof-fleet: rank ${victims#*:} \(host .*, cpus .*\).*killed by signal 9" k.err ||
+        fail "$victims killed: the rank is not named: $(cat k.err)"
+    [ "$(grep -c '"state": "done"' "k-$victims/index.json")" -eq 1 ] ||
+        fail "$victims killed: the other rank has no result: $(cat "k-$victims/index.json")"
+done
 
-# A rank itself is killed: mpirun ends the job, the index is valid and names it.
-mpirun -n 2 "$FLEET" probe --per core --quick -o lost >k.out 2>k.err &
-job=$!
-victim=$(pid_of fleet-keeper "$job" lost)
-[ -n "$victim" ] && kill -KILL "$victim"
-wait "$job" && fail "a killed rank is a success"
+# mpirun's own child is killed: it ends the job, the index is valid and names the rank.
+hit KILL fleet-guardian 1 lost --levels L1
+[ "$code" -ne 0 ] || fail "a killed guardian is a success"
 grep -qF '"state": "lost"' lost/index.json || fail "the lost rank is not in the index"
-sh "$TESTS/schema.sh" lost/index.json >schema.log || { [ $? -eq 77 ] || fail "$(cat schema.log)"; }
 
 # A process that hangs is given up.
-mpirun -n 2 "$FLEET" probe --per core $small --timeout 15 -o hung >k.out 2>k.err &
-job=$!
-victim=$(pid_of lmroof-fleet "$job" hung)
-[ -n "$victim" ] && kill -STOP "$victim"
-wait "$job"
-code=$?
-if grep -q '"state": "timed_out"' hung/index.json; then
-    [ "$code" -eq 1 ] || fail "a hanging process is exit $code, not 1"
-else
-    echo "note: the process was done before it could be stopped"
-fi
+hit STOP lmroof-fleet 1 hung --levels L1 --timeout 12
+[ "$code" -eq 1 ] || fail "a hanging process is exit $code, not 1"
+grep -qF '"state": "timed_out"' hung/index.json || fail "a hanging process is not given up"
 
 [ "$failed" -eq 0 ] && echo "fleet probe: ok"
 exit "$failed"

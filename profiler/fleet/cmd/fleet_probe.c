@@ -1,3 +1,4 @@
+#include "profiler/fleet/guardian.h"
 #include "profiler/fleet/join.h"
 #include "profiler/fleet/keeper.h"
 #include "profiler/option_list.h"
@@ -280,27 +281,92 @@ static struct status finish(struct fleet_index *index, const struct input *input
     return status;
 }
 
-static struct status measure(struct fleet_index *index, struct worker *worker,
-                             struct worker_task *task, const struct input *input,
-                             const struct command_context *context)
+static struct status keep(struct keeper *keeper, const struct worker_task *task,
+                          const struct input *input)
 {
-    unsigned rank = 0;
-    TRY(join(index, task, &rank, input, context));
-    // What a user sees and ends by name is the process that measures.
-    (void)prctl(PR_SET_NAME, "fleet-keeper");
-    struct keeper keeper = {.context = context,
-                            .index = index,
-                            .worker = worker,
-                            .rank = rank,
-                            .timeout_seconds = input->timeout_seconds};
-    struct status status = keeper_run(&keeper, task);
+    struct status status = keeper_run(keeper, task);
     if (status.code == STATUS_OK || status.code == STATUS_INTERRUPTED) {
         // Another rank's failure is rank 0's to report: a launcher ends the whole job at the first
         // one that does.
-        struct status last = rank == 0 ? finish(index, input, context) : status;
+        struct status last =
+            keeper->rank == 0 ? finish(keeper->index, input, keeper->context) : status;
         status = last.code == STATUS_OK ? status : last;
     }
     return status;
+}
+
+// Before it has joined, the others would wait for a dead rank: the launcher must end them, which
+// it does where it sees the signal.
+static struct status die_alike(int number)
+{
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+    return status_error(STATUS_UNAVAILABLE, "the rank was killed by signal %d (%s)", number,
+                        strsignal(number));
+}
+
+// The guardian of a rank that was killed says so and keeps what the rank has kept.
+static struct status take_over(struct keeper *keeper, const struct guardian *guardian, int number,
+                               const struct input *input)
+{
+    struct fleet_index *index = keeper->index;
+    const struct worker_task task = {.repeat = (unsigned)input->repeat};
+    if (!guardian_read_will(index, &keeper->rank, guardian)) {
+        return die_alike(number);
+    }
+    struct fleet_note *note = &index->rows[keeper->rank].note;
+    struct fleet_note last;
+    note->beat = fleet_note_read(&last, index->folder, keeper->rank) ? last.beat + 1 : 1;
+    note->state = FLEET_FAILED;
+    note->code = STATUS_UNAVAILABLE;
+    (void)snprintf(note->problem, sizeof note->problem, "killed by signal %d (%s)", number,
+                   strsignal(number));
+    if (!fleet_notes_are_open(index->folder)) { // the index is whole already, and closed
+        return keeper->rank == 0 ? judge(index) : status_ok();
+    }
+    TRY(fleet_note_write(index->folder, keeper->rank, note));
+    return keep(keeper, &task, input);
+}
+
+// The rank's own process.
+static struct status measure(struct keeper *keeper, const struct guardian *guardian,
+                             const struct input *input)
+{
+    struct worker_options worker_options = {.context = keeper->context};
+    struct worker worker;
+    struct worker_task *task = calloc(1, sizeof *task);
+    keeper->worker = &worker;
+    set_arguments(&worker_options, input);
+    struct status status = task == NULL ? status_error(STATUS_SYSTEM, "no memory for a task")
+                                        : worker_start(&worker, &worker_options);
+    if (status.code == STATUS_OK) {
+        status = join(keeper->index, task, &keeper->rank, input, keeper->context);
+        if (status.code == STATUS_OK) {
+            status = guardian_write_will(guardian, keeper->index, keeper->rank);
+        }
+        if (status.code == STATUS_OK) {
+            // What a user sees and ends by name is the process that measures.
+            (void)prctl(PR_SET_NAME, "fleet-keeper");
+            status = keep(keeper, task, input);
+        }
+        worker_close(&worker);
+    }
+    free_arguments(&worker_options);
+    free(task);
+    return status;
+}
+
+static struct status guard(int *exit_code, struct keeper *keeper, const struct guardian *guardian,
+                           const struct input *input)
+{
+    struct worker none = {.pid = 0};
+    keeper->worker = &none;
+    int number = guardian_wait(exit_code, guardian, keeper->context->signal);
+    if (number == 0) {
+        return status_ok();
+    }
+    *exit_code = 0; // as of a rank that lives: what failed is rank 0's to report
+    return take_over(keeper, guardian, number, input);
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,
@@ -308,7 +374,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 {
     struct input input = {.repeat = 1};
     bool done = false;
-    (void)exit_code;
     TRY(command_parse(&done, context, &parser, argc, argv, &input));
     if (done) {
         return status_ok();
@@ -321,19 +386,14 @@ static struct status run(int *exit_code, const struct command_context *context, 
                                 .unit = input.unit,
                                 .solo = input.solo,
                                 .repeat = (unsigned)input.repeat};
-    struct worker_options worker_options = {.context = context};
-    struct worker worker;
-    struct worker_task *task = calloc(1, sizeof *task);
-    set_arguments(&worker_options, &input);
-    struct status status = task == NULL ? status_error(STATUS_SYSTEM, "no memory for a task")
-                                        : worker_start(&worker, &worker_options);
-    if (status.code == STATUS_OK) {
-        status = measure(&index, &worker, task, &input, context);
-        worker_close(&worker);
-    }
-    free_arguments(&worker_options);
+    struct keeper keeper = {
+        .context = context, .index = &index, .timeout_seconds = input.timeout_seconds};
+    struct guardian guardian;
+    TRY(guardian_start(&guardian));
+    struct status status = guardian.rank == 0 ? measure(&keeper, &guardian, &input)
+                                              : guard(exit_code, &keeper, &guardian, &input);
+    guardian_close(&guardian);
     free(index.rows);
-    free(task);
     return status;
 }
 
