@@ -1,5 +1,7 @@
 #include "profiler/command.h"
 
+#include "profiler/output.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,5 +126,5 @@ struct status command_parse(bool *done, const struct command_context *context,
         return status_error(STATUS_INVALID, "'%s' of '%s' %s; '%s --help' lists what is accepted",
                             argv[refused], name, why_refused(argp, argv[refused]), name);
     }
-    return status_ok();
+    return output_spares_inputs(argc, argv);
 }

@@ -15,6 +15,7 @@ struct command_signals {
     struct sigaction interrupt;
     struct sigaction terminate;
     struct sigaction pipe;
+    struct sigaction file_size;
     sigset_t mask;
 };
 

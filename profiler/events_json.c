@@ -1,6 +1,7 @@
 #include "profiler/events_json.h"
 
 #include "profiler/event_values_json.h"
+#include "profiler/output.h"
 
 #include <jansson.h>
 
@@ -243,8 +244,7 @@ static struct status load(json_t **out, const char *path)
     json_error_t error;
     FILE *stream = fopen(path, "re");
     if (stream == NULL) {
-        return status_error(STATUS_INVALID, "%s: cannot read the event file: %s", path,
-                            strerror(errno));
+        return input_unopened(path, errno);
     }
     char *text = calloc(1, EVENT_FILE_BYTES_MAX + 1);
     size_t size = text == NULL ? 0 : fread(text, 1, EVENT_FILE_BYTES_MAX, stream);

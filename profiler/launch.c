@@ -14,6 +14,7 @@ static void restore_signals(const struct command_signals *inherited)
     (void)sigaction(SIGINT, &inherited->interrupt, NULL);
     (void)sigaction(SIGTERM, &inherited->terminate, NULL);
     (void)sigaction(SIGPIPE, &inherited->pipe, NULL);
+    (void)sigaction(SIGXFSZ, &inherited->file_size, NULL);
     (void)sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 

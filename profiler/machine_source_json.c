@@ -1,5 +1,6 @@
 #include "profiler/json_text.h"
 #include "profiler/machine_source.h"
+#include "profiler/output.h"
 #include "profiler/results_json.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ static struct status read_file(char **text, size_t *size, const char *path)
         if (file != NULL) {
             (void)fclose(file);
         }
-        return status_error(STATUS_INVALID, "%s: cannot open: %s", path, strerror(error));
+        return input_unopened(path, error);
     }
     struct status status = status_ok();
     size_t most = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;

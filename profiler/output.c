@@ -45,6 +45,13 @@ struct status output_check(const char *path)
     return status_ok();
 }
 
+struct status input_unopened(const char *path, int error)
+{
+    return error == EINTR
+               ? status_error(STATUS_INTERRUPTED, "interrupted")
+               : status_error(STATUS_INVALID, "%s: cannot open: %s", path, strerror(error));
+}
+
 static struct status write_all(int fd, const char *path, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -114,4 +121,71 @@ struct status output_replace(const char *path, const char *bytes, size_t size)
         return write_in_place(path, bytes, size);
     }
     return write_beside(path, bytes, size);
+}
+
+// What an argument says of the output: its text if it names it, NULL else.
+static const char *output_named(const char *argument, const char *next)
+{
+    static const char option[] = "--output";
+    size_t length = strcspn(argument, "=");
+    if (strncmp(argument, "-o", 2) == 0) {
+        return argument[2] != '\0' ? argument + 2 : next;
+    }
+    if (length < 3 || length >= sizeof option || strncmp(argument, option, length) != 0) {
+        return NULL;
+    }
+    return argument[length] == '=' ? argument + length + 1 : next;
+}
+
+static bool same_file(const char *path, const struct stat *output)
+{
+    char inside[PATH_MAX];
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) { // a model's folder is its config.json
+        int length = snprintf(inside, sizeof inside, "%s/config.json", path);
+        path = length > 0 && (size_t)length < sizeof inside ? inside : path;
+    }
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_dev == output->st_dev &&
+           info.st_ino == output->st_ino;
+}
+
+// An argument as a file, or what stands behind its option: --machine=FILE, -mFILE.
+static bool is_input(const char *argument, const struct stat *output)
+{
+    const char *equals = strchr(argument, '=');
+    bool glued = argument[0] == '-' && argument[1] != '-' && argument[1] != '\0';
+    return same_file(argument, output) || (equals != NULL && same_file(equals + 1, output)) ||
+           (glued && argument[2] != '\0' && same_file(argument + 2, output));
+}
+
+static struct status spare_inputs(int argc, char **argv, const char *path)
+{
+    struct stat output;
+    if (stat(path, &output) != 0 || !S_ISREG(output.st_mode)) {
+        return status_ok();
+    }
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *next = i + 1 < argc ? argv[i + 1] : NULL;
+        const char *named = output_named(argv[i], next);
+        if (named != NULL) {
+            i += named == next ? 1 : 0;
+        } else if (is_input(argv[i], &output)) {
+            return status_error(STATUS_INVALID,
+                                "-o %.200s: is what '%.200s' names as input, and would be lost; "
+                                "another file is needed",
+                                path, argv[i]);
+        }
+    }
+    return status_ok();
+}
+
+struct status output_spares_inputs(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *path = output_named(argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+        if (path != NULL) {
+            TRY(spare_inputs(argc, argv, path));
+        }
+    }
+    return status_ok();
 }

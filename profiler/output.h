@@ -15,4 +15,13 @@ CHECKED struct status output_check(const char *path);
  *  temporary is removed. Errors: as output_check(), SYSTEM if the disk is full. */
 CHECKED struct status output_replace(const char *path, const char *bytes, size_t size);
 
+/** Why an input could not be opened (errno): INVALID, or INTERRUPTED if a signal ended the wait for
+ *  the other end of a pipe. */
+CHECKED struct status input_unopened(const char *path, int error);
+
+/** Refuses arguments that name one file as input and as output (-o, --output): the results would
+ *  replace what they are made from. Files are compared, not names; what follows a plain "--" is a
+ *  command's. Errors: INVALID, naming both. */
+CHECKED struct status output_spares_inputs(int argc, char **argv);
+
 #endif

@@ -18,6 +18,7 @@ void program_catch_signals(struct command_signals *before, void (*handler)(int n
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGPIPE, &ignore,
                     &before->pipe); // a closed stdout is a write error: exit 1, message
+    (void)sigaction(SIGXFSZ, &ignore, &before->file_size); // so is a file beyond its limit
 }
 
 // A file opened later must not take the number of a standard one that the caller closed: messages

@@ -3,6 +3,7 @@
 #include "profiler/document_json.h"
 #include "profiler/fields_json.h"
 #include "profiler/json_text.h"
+#include "profiler/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -326,7 +327,7 @@ struct status run_read(struct result_run *out, char **text, bool *thin, const ch
 {
     FILE *file = fopen(path, "re");
     if (file == NULL) {
-        return status_error(STATUS_INVALID, "%s: cannot open: %s", path, strerror(errno));
+        return input_unopened(path, errno);
     }
     char *loaded = NULL;
     size_t size = 0;

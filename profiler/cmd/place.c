@@ -111,7 +111,7 @@ static struct status read_input(char **text, size_t *size, const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     if (file == NULL) {
-        return status_error(STATUS_INVALID, "%s: cannot open: %s", path, strerror(errno));
+        return input_unopened(path, errno);
     }
     struct status status = status_ok();
     *text = malloc(FILE_BYTES_MAX + 1);
