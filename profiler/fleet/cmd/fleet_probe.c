@@ -106,7 +106,7 @@ static const struct argp parser = {
     "is 1. Bind ranks loosely (mpirun --bind-to none, srun --cpu-bind=none), or to the unit that "
     "they are to measure. Examples:\n"
     "  mpirun -n 2 lmroof-fleet probe --per core -o out\n"
-    "  srun --ntasks-per-node=1 --cpu-bind=none lmroof-fleet probe --repeat 5 -o out\n",
+    "  srun --mpi=pmix --ntasks-per-node=1 --cpu-bind=none lmroof-fleet probe --repeat 5 -o out\n",
     NULL,
     NULL,
     NULL};
