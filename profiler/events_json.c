@@ -244,7 +244,9 @@ static struct status load(json_t **out, const char *path)
     json_error_t error;
     FILE *stream = fopen(path, "re");
     if (stream == NULL) {
-        return input_unopened(path, errno);
+        return errno == EINTR ? input_unopened(path, errno)
+                              : status_error(STATUS_INVALID, "%s: cannot read the event file: %s",
+                                             path, strerror(errno));
     }
     char *text = calloc(1, EVENT_FILE_BYTES_MAX + 1);
     size_t size = text == NULL ? 0 : fread(text, 1, EVENT_FILE_BYTES_MAX, stream);
