@@ -30,7 +30,6 @@ struct run {
     struct run_jobs jobs;
     struct run_measure measure;
     double begin_seconds;
-    bool replaces; // a file that was there before
     unsigned disturbed_points;
     unsigned late_points; // for which the budget did not last
     char late_text[160];  // how far it was exceeded when they came up
@@ -107,22 +106,12 @@ static void note_model(struct run *r)
     }
 }
 
-static bool has_measurement(const struct result_run *run)
-{
-    for (size_t i = 0; i < run->point_count; i++) {
-        if (reading_is_present(&run->points[i].seconds)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // An older result stays until there is a point to put in its place.
 static struct status save(struct run *r)
 {
     TRY(run_roofs_report(&r->out->machine, &r->measure.roofs));
     TRY(run_kernels_report(&r->out->machine, &r->measure.kernels));
-    if (r->request->output == NULL || (r->replaces && !has_measurement(r->out))) {
+    if (r->request->output == NULL || (r->request->replaces && !run_has_measurement(r->out))) {
         return status_ok();
     }
     return run_document_save(r->out, r->context, r->request->output);
@@ -135,7 +124,7 @@ static struct status prepare(struct run *r)
     TRY(choose_dtypes(r));
     if (r->request->output != NULL) {
         TRY(output_check(r->request->output));
-        r->replaces = access(r->request->output, F_OK) == 0;
+        r->request->replaces = access(r->request->output, F_OK) == 0;
     }
     const struct session_options options = {.threads = (unsigned)r->request->threads,
                                             .smt = r->request->smt,

@@ -21,6 +21,9 @@ CHECKED struct status run_execute(struct result_run *out, struct run_request *re
 CHECKED struct status run_print(const struct result_run *run, const struct run_request *request,
                                 const struct command_context *context);
 
+/** True once a point was timed. */
+bool run_has_measurement(const struct result_run *run);
+
 /** What a command says that a signal ended and whose file holds the part that was measured. */
 CHECKED struct status run_interrupted(const char *output);
 

@@ -58,6 +58,16 @@ struct status run_print(const struct result_run *run, const struct run_request *
     return status_ok();
 }
 
+bool run_has_measurement(const struct result_run *run)
+{
+    for (size_t i = 0; i < run->point_count; i++) {
+        if (reading_is_present(&run->points[i].seconds)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct status run_interrupted(const char *output)
 {
     return status_error(STATUS_INTERRUPTED,
@@ -70,7 +80,8 @@ struct status run_conclude(const struct result_run *run, const struct run_reques
     bool whole = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
     bool part = status.code == STATUS_INTERRUPTED && request->json;
     if (!whole && !part) {
-        bool left = status.code == STATUS_INTERRUPTED && request->output != NULL;
+        bool left = status.code == STATUS_INTERRUPTED && request->output != NULL &&
+                    (!request->replaces || run_has_measurement(run));
         return left ? run_interrupted(request->output) : status;
     }
     if (part && request->output != NULL) {

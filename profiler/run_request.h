@@ -37,6 +37,7 @@ struct run_request {
     const char *budget_name; /**< for messages, where the user typed none; NULL: "--budget" */
     const char *budget_try;  /**< what helps if it was not enough */
     const char *output;      /**< -o; NULL: none */
+    bool replaces; /**< set by the run: output was there before it */
     bool json;
     bool quiet;
 };
