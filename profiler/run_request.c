@@ -143,6 +143,15 @@ struct status run_request_dtypes(struct run_request *request, const char *text)
     return option_words("--dtype", text, add_dtype, request);
 }
 
+struct status run_request_one_dtype(struct run_request *request, const char *text)
+{
+    request->dtype_count = 0;
+    TRY(run_request_dtypes(request, text));
+    return request->dtype_count == 1
+               ? status_ok()
+               : status_error(STATUS_INVALID, "--dtype '%.40s': accepted one type", text);
+}
+
 static struct status one_of(const char **out, const char *option, const char *text,
                             const char *first, const char *second)
 {

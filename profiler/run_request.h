@@ -37,7 +37,7 @@ struct run_request {
     const char *budget_name; /**< for messages, where the user typed none; NULL: "--budget" */
     const char *budget_try;  /**< what helps if it was not enough */
     const char *output;      /**< -o; NULL: none */
-    bool replaces; /**< set by the run: output was there before it */
+    bool replaces;           /**< set by the run: output was there before it */
     bool json;
     bool quiet;
 };
@@ -53,5 +53,8 @@ void run_request_finish(struct run_request *request);
 
 /** Parses "bf16,f32" into the request. Errors: INVALID naming what can be run. */
 CHECKED struct status run_request_dtypes(struct run_request *request, const char *text);
+
+/** The same of one type, which replaces those set before. Errors: INVALID also for several. */
+CHECKED struct status run_request_one_dtype(struct run_request *request, const char *text);
 
 #endif

@@ -36,11 +36,7 @@ static struct status set(struct run_request *request, int key, const char *text)
 {
     switch (key) {
     case KEY_DTYPE:
-        request->dtype_count = 0;
-        TRY(run_request_dtypes(request, text));
-        return request->dtype_count == 1
-                   ? status_ok()
-                   : status_error(STATUS_INVALID, "--dtype '%.40s': one type is judged", text);
+        return run_request_one_dtype(request, text);
     case KEY_CONTEXT:
         request->context.count = 1;
         return option_count(&request->context.values[0], "--context", text, 0, 1 << 24);

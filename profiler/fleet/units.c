@@ -12,15 +12,16 @@ const char *fleet_unit_name(enum fleet_unit unit)
     return names[unit];
 }
 
-bool fleet_unit_find(enum fleet_unit *out, const char *name)
+struct status fleet_unit_parse(enum fleet_unit *out, const char *name)
 {
     for (unsigned i = 0; i < FLEET_UNITS; i++) {
         if (strcmp(names[i], name) == 0) {
             *out = (enum fleet_unit)i;
-            return true;
+            return status_ok();
         }
     }
-    return false;
+    return status_error(STATUS_INVALID,
+                        "--per: '%.40s' is no unit; accepted node, socket, numa, core", name);
 }
 
 // Logical indices are those of the whole host whatever the rank is bound to (topology_hwloc.c).

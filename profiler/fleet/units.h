@@ -6,6 +6,7 @@
  *  has taken. Pure. */
 
 #include "machines/machine.h"
+#include "roofline/status.h"
 
 enum fleet_unit { FLEET_NODE, FLEET_SOCKET, FLEET_NUMA, FLEET_CORE, FLEET_UNITS };
 
@@ -20,8 +21,8 @@ struct fleet_offer {
 /** "node", "socket", "numa", "core". Static text. */
 const char *fleet_unit_name(enum fleet_unit unit);
 
-/** The unit of that name; false if there is none. */
-bool fleet_unit_find(enum fleet_unit *out, const char *name);
+/** The unit of that name. Errors: INVALID, naming --per, the word and what is accepted. */
+CHECKED struct status fleet_unit_parse(enum fleet_unit *out, const char *name);
 
 /** The units that the machine's usable cpus lie in. */
 void fleet_offer_make(struct fleet_offer *out, const char *host, const struct machine *machine,

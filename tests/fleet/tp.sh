@@ -18,6 +18,8 @@ check() { sh "$TESTS/schema.sh" "$@" >schema.log || { [ $? -eq 77 ] || fail "$(c
 memory=$(awk '/MemAvailable/ {print int($2 / 1048576)}' /proc/meminfo)
 [ "$memory" -ge 6 ] || { echo "SKIP: less than 6 GiB of memory"; exit 77; }
 
+expect 2 'found 1 rank, accepted 2 or more' mpirun -n 1 "$FLEET" net
+expect 2 'found 1 rank, accepted 2 or more' "$FLEET" net
 expect 2 'multiples of 4' mpirun -n 2 "$FLEET" net --sizes 7
 expect 2 'do not divide over 3 ranks; accepted: 1, 2, 4, 8 ranks' mpirun -n 3 "$FLEET" tp
 expect 2 'nowhere.json' mpirun -n 2 "$FLEET" tp -m nowhere.json

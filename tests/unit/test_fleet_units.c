@@ -70,9 +70,11 @@ static void words(void **state)
 {
     (void)state;
     enum fleet_unit unit = FLEET_NODE;
-    assert_true(fleet_unit_find(&unit, "numa"));
+    assert_int_equal(fleet_unit_parse(&unit, "numa").code, STATUS_OK);
     assert_int_equal(unit, FLEET_NUMA);
-    assert_false(fleet_unit_find(&unit, "cores"));
+    struct status status = fleet_unit_parse(&unit, "cores");
+    assert_int_equal(status.code, STATUS_INVALID);
+    assert_non_null(strstr(status.detail, "accepted node, socket, numa, core"));
 }
 
 int main(void)

@@ -89,6 +89,15 @@ static struct status check_input(struct input *input)
     return input->output == NULL ? status_ok() : output_check(input->output);
 }
 
+// A rank alone sends nothing: what it "measures" would be the cost of a function call.
+static struct status check_ranks(const struct world *world)
+{
+    return world_size(world) > 1
+               ? status_ok()
+               : status_error(STATUS_INVALID, "net: found 1 rank, accepted 2 or more: mpirun -n 2 "
+                                              "lmroof-fleet net, srun -n 2 lmroof-fleet net");
+}
+
 static struct status heed_signal(const struct command_context *context)
 {
     return *context->signal == 0 ? status_ok() : status_error(STATUS_INTERRUPTED, "interrupted");
@@ -111,7 +120,7 @@ static struct status measure_links(struct network_report *report,
 {
     // Of two ranks there is one pair.
     unsigned pairs = report->ranks == 2 ? 1 : report->ranks;
-    for (unsigned i = 0; i < pairs && report->ranks > 1; i++) {
+    for (unsigned i = 0; i < pairs; i++) {
         struct network_link *link = &report->links[i];
         link->from = i;
         link->to = (i + 1) % report->ranks;
@@ -239,9 +248,12 @@ static struct status run(int *exit_code, const struct command_context *context, 
     }
     TRY(check_input(&input));
     TRY(world_open(&world));
-    struct status status =
-        watchdog_start(&watchdog, world_rank(world), input.timeout_seconds, context->signal);
-    status = world_agree(world, status);
+    struct status status = check_ranks(world);
+    if (status.code == STATUS_OK) {
+        status =
+            watchdog_start(&watchdog, world_rank(world), input.timeout_seconds, context->signal);
+        status = world_agree(world, status);
+    }
     if (status.code == STATUS_OK) {
         status = measure(&input, context, world, watchdog);
     }

@@ -58,9 +58,8 @@ static error_t parse_value(int key, char *text, struct argp_state *state)
         status = option_count(&input->repeat, "--repeat", text, 1, 64);
     } else if (key == KEY_TIMEOUT) {
         status = option_positive(&input->timeout_seconds, "--timeout", text);
-    } else if (!fleet_unit_find(&input->unit, text)) {
-        status = status_error(STATUS_INVALID,
-                              "--per: '%s' is no unit; accepted node, socket, numa, core", text);
+    } else {
+        status = fleet_unit_parse(&input->unit, text);
     }
     return status.code == STATUS_OK ? 0 : command_option_error(state, status);
 }

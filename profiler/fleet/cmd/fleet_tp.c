@@ -42,14 +42,6 @@ static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write that document to FILE", 0},
     {0}};
 
-static struct status one_dtype(struct run_request *request, const char *text)
-{
-    TRY(run_request_dtypes(request, text));
-    return request->dtype_count == 1
-               ? status_ok()
-               : status_error(STATUS_INVALID, "--dtype: found '%s', accepted one type", text);
-}
-
 static struct status kv_dtype(struct run_request *request, const char *text)
 {
     enum dtype_id id = dtype_find(text);
@@ -67,14 +59,6 @@ static struct status one_count(struct option_counts *out, const char *option, co
     return option_count(&out->values[0], option, text, low, high);
 }
 
-static struct status parse_unit(enum fleet_unit *out, const char *text)
-{
-    return fleet_unit_find(out, text)
-               ? status_ok()
-               : status_error(STATUS_INVALID,
-                              "--per: '%s' is no unit; accepted node, socket, numa, core", text);
-}
-
 static struct status parse_value(struct input *input, int key, const char *text)
 {
     struct run_request *request = &input->request;
@@ -84,7 +68,7 @@ static struct status parse_value(struct input *input, int key, const char *text)
     case KEY_CONTEXT:
         return one_count(&request->context, "--context", text, 0, 1u << 24);
     case KEY_DTYPE:
-        return one_dtype(request, text);
+        return run_request_one_dtype(request, text);
     case KEY_KV:
         return kv_dtype(request, text);
     case KEY_THREADS:
@@ -94,7 +78,7 @@ static struct status parse_value(struct input *input, int key, const char *text)
     case KEY_TIMEOUT:
         return option_positive(&input->timeout_seconds, "--timeout", text);
     default:
-        return parse_unit(&input->unit, text);
+        return fleet_unit_parse(&input->unit, text);
     }
 }
 
