@@ -1,10 +1,12 @@
 #include "profiler/datasheet.h"
 #include "profiler/fields_json.h"
+#include "profiler/json_text.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { SOCKETS_MAX = 64, CORES_MAX = 4096, CHANNELS_MAX = 1024, TRANSFER_BYTES_MAX = 1024 };
+enum { VALUES_MAX = 1 << 16 };
 
 #define AT(m) .offset = offsetof(struct datasheet, m)
 #define TEXT(key, m)                                                                       \
@@ -93,6 +95,7 @@ struct status datasheet_parse(struct datasheet *out, const char *text, size_t si
                               const char *name)
 {
     json_error_t error;
+    TRY(json_text_bounded(text, size, VALUES_MAX, name));
     json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (document == NULL) {
         return status_error(STATUS_INVALID, "%s: not a whole JSON document: line %d, column %d: %s",

@@ -86,6 +86,29 @@ size_t json_text_compact(char *text, size_t size, bool drop_samples)
     return kept;
 }
 
+// One behind each comma and each opening bracket, and the whole.
+size_t json_text_values(const char *text, size_t size)
+{
+    size_t values = size > 0;
+    for (size_t at = 0; at < size; at++) {
+        if (text[at] == '"') {
+            at += string_length(text + at, size - at) - 1;
+        } else if (text[at] == ',' || text[at] == '[' || text[at] == '{') {
+            values++;
+        }
+    }
+    return values;
+}
+
+struct status json_text_bounded(const char *text, size_t size, size_t most, const char *name)
+{
+    size_t values = json_text_values(text, size);
+    return values <= most ? status_ok()
+                          : status_error(STATUS_INVALID,
+                                         "%s: found some %zu JSON values, accepted at most %zu",
+                                         name, values, most);
+}
+
 void json_text_write_escaped(FILE *out, const char *text, size_t size)
 {
     while (size > 0) {

@@ -1,42 +1,14 @@
+#include "profiler/input.h"
 #include "profiler/json_text.h"
 #include "profiler/machine_source.h"
-#include "profiler/output.h"
 #include "profiler/results_json.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define PROFILE_BYTES_MAX ((size_t)256 << 20)
-
-static struct status read_file(char **text, size_t *size, const char *path)
-{
-    struct stat info;
-    FILE *file = fopen(path, "re");
-    if (file == NULL || fstat(fileno(file), &info) != 0) {
-        int error = errno;
-        if (file != NULL) {
-            (void)fclose(file);
-        }
-        return input_unopened(path, error);
-    }
-    struct status status = status_ok();
-    size_t most = S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
-    if (!S_ISREG(info.st_mode) || most > PROFILE_BYTES_MAX) {
-        status =
-            status_error(STATUS_INVALID, "%s: found %s, accepted a regular file of at most 256 MiB",
-                         path, S_ISREG(info.st_mode) ? "a larger file" : "no regular file");
-    } else if ((*text = malloc(most + 1)) == NULL) {
-        status = status_error(STATUS_SYSTEM, "no memory to read %s", path);
-    } else {
-        *size = fread(*text, 1, most, file);
-        (*text)[*size] = '\0';
-    }
-    (void)fclose(file);
-    return status;
-}
 
 static void take_label(struct machine_source *out, const char *path)
 {
@@ -91,7 +63,10 @@ struct status machine_source_load(struct machine_source *out, const char *word)
     char *text = NULL;
     size_t size = 0;
     take_label(out, word);
-    struct status status = read_file(&text, &size, word);
+    struct status status =
+        S_ISREG(info.st_mode)
+            ? input_read(&text, &size, word, PROFILE_BYTES_MAX)
+            : status_error(STATUS_INVALID, "%s: found no regular file, accepted one", word);
     if (status_is_ok(status)) {
         status = parse(out, text, size, word);
     }

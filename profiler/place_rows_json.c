@@ -1,3 +1,4 @@
+#include "profiler/json_text.h"
 #include "profiler/place_rows.h"
 
 #include <jansson.h>
@@ -5,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 4 };
+enum { DEPTH_MAX = 4, VALUES_MAX = 1 << 23 };
 
 struct reading_json {
     const char *name;
@@ -116,6 +117,7 @@ struct status place_rows_json(const char *text, size_t size, const char *name, p
 {
     struct reading_json reading = {.name = name, .take = take, .context = context};
     const char *end = text + size;
+    TRY(json_text_bounded(text, size, VALUES_MAX, name));
     for (const char *at = next_value(text); at != NULL; at = next_value(at)) {
         json_error_t error;
         json_t *document = json_loadb(at, (size_t)(end - at),

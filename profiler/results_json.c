@@ -2,15 +2,17 @@
 
 #include "profiler/document_json.h"
 #include "profiler/fields_json.h"
+#include "profiler/input.h"
 #include "profiler/json_text.h"
-#include "profiler/output.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { POINTS_MAX = 200000, FACTS_MAX = 1000 };
+// A point has some 200 values in 5 kB of text: 150,000 points fit, and 5 GB hold what a parser
+// makes of a hostile text.
+enum { RUN_VALUES_MAX = 1 << 25, RUN_BYTES_MAX = 1 << 30 };
 
 static void facts_to_json(json_t *out, const char *key, const struct result_fact *facts,
                           size_t count)
@@ -262,6 +264,7 @@ struct status run_from_json(struct result_run *out, const json_t *document, cons
 struct status run_parse(struct result_run *out, const char *text, size_t size, const char *name)
 {
     json_error_t error;
+    TRY(json_text_bounded(text, size, RUN_VALUES_MAX, name));
     json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
     if (document == NULL) {
         return status_error(STATUS_INVALID, "%s: not a whole JSON document: line %d, column %d: %s",
@@ -270,30 +273,6 @@ struct status run_parse(struct result_run *out, const char *text, size_t size, c
     struct status status = run_from_json(out, document, name);
     json_decref(document);
     return status;
-}
-
-static struct status load(char **out, size_t *out_size, FILE *file, const char *path)
-{
-    const size_t most = (size_t)1 << 30;
-    size_t room = 0;
-    *out_size = 0;
-    while (!feof(file)) {
-        room = room == 0 ? (size_t)1 << 16 : 2 * room;
-        char *grown = room > most ? NULL : realloc(*out, room + 1);
-        if (room > most) {
-            return status_error(STATUS_INVALID, "%s: found more than 1 GiB, accepted less", path);
-        }
-        if (grown == NULL) {
-            return status_error(STATUS_SYSTEM, "no memory to read %s", path);
-        }
-        *out = grown;
-        *out_size += fread(grown + *out_size, 1, room - *out_size, file);
-        if (ferror(file)) {
-            return status_error(STATUS_INVALID, "%s: cannot read: %s", path, strerror(errno));
-        }
-        grown[*out_size] = '\0';
-    }
-    return status_ok();
 }
 
 static struct status parse_loaded(struct result_run *out, char *text, size_t size, bool *thin,
@@ -325,14 +304,9 @@ static struct status parse_loaded(struct result_run *out, char *text, size_t siz
 
 struct status run_read(struct result_run *out, char **text, bool *thin, const char *path)
 {
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return input_unopened(path, errno);
-    }
     char *loaded = NULL;
     size_t size = 0;
-    struct status status = load(&loaded, &size, file, path);
-    (void)fclose(file);
+    struct status status = input_read(&loaded, &size, path, RUN_BYTES_MAX);
     if (status.code == STATUS_OK) {
         status = parse_loaded(out, loaded, size, thin, path);
     }

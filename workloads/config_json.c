@@ -120,10 +120,10 @@ static struct status read_dtype(enum dtype_id *out, struct model *model, struct 
 
 // A quantised checkpoint stores the same weights in fewer bytes; how many depends on a recipe that
 // the config only outlines.
-static struct status note_quantization(struct model *model, struct config *config)
+static struct status note_recipe(struct model *model, struct config *config, const char *key)
 {
     struct config *quantization = NULL;
-    TRY(config_object(&quantization, config, "quantization_config"));
+    TRY(config_object(&quantization, config, key));
     if (quantization == NULL) {
         return status_ok();
     }
@@ -136,10 +136,15 @@ static struct status note_quantization(struct model *model, struct config *confi
                    "config's dtype, since the config does not tell which of them are: give --dtype "
                    "or a GGUF for stored sizes",
                    printable);
-    config->child_count--; // its keys are a recipe, not a shape
-    config_release(quantization);
-    free(quantization);
+    config_drop_object(config); // its keys are a recipe, not a shape
     return status_ok();
+}
+
+// compression_config is what compressed-tensors wrote before it took the common name.
+static struct status note_quantization(struct model *model, struct config *config)
+{
+    TRY(note_recipe(model, config, "quantization_config"));
+    return note_recipe(model, config, "compression_config");
 }
 
 // The object that holds the text model, and its family: config itself, or its text_config.
@@ -173,16 +178,19 @@ static struct status refuse_unknown(const struct config *config, const struct sh
     const struct config_synonym synonyms[] = {
         {"hidden_size", shape->d},
         {"n_embd", shape->d},
+        {"n_embed", shape->d},
         {"d_model", shape->d},
         {"num_hidden_layers", shape->layers},
         {"num_layers", shape->layers},
         {"n_layer", shape->layers},
         {"n_layers", shape->layers},
         {"num_attention_heads", shape->heads},
+        {"num_heads", shape->heads},
         {"n_head", shape->heads},
         {"n_heads", shape->heads},
         {"num_key_value_heads", shape->kv_heads},
         {"num_kv_heads", shape->kv_heads},
+        {"n_kv_heads", shape->kv_heads},
         {"n_head_kv", shape->kv_heads},
         {"head_dim", shape->head_dim},
         {"kv_channels", shape->head_dim},
@@ -228,10 +236,11 @@ static struct status read_object(struct model *out, struct config *config)
     TRY(choose_text(&text, &family, out, config));
     assert(family != NULL && text != NULL);
     TRY(refuse_variants(config, family));
+    TRY(note_quantization(out, config));
     if (text != config) {
         TRY(refuse_variants(text, family));
+        TRY(note_quantization(out, text));
     }
-    TRY(note_quantization(out, config));
     size_t length = strcspn(family->model_types, "|");
     (void)snprintf(out->family, sizeof out->family, "%.*s", (int)length, family->model_types);
     return read_text(out, config, text, family);

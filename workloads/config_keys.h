@@ -76,6 +76,10 @@ CHECKED struct status config_word_list(uint8_t *out, bool *present, size_t layer
  *  by config. */
 CHECKED struct status config_object(struct config **out, struct config *config, const char *name);
 
+/** Lets go of the object that config_object() gave last: what else it holds is no shape, and is not
+ *  refused. */
+void config_drop_object(struct config *config);
+
 /** Marks a key as understood without reading it. */
 void config_ignore(struct config *config, const char *names);
 

@@ -342,6 +342,13 @@ struct status config_word_list(uint8_t *out, bool *present, size_t layers, struc
     return status_ok();
 }
 
+void config_drop_object(struct config *config)
+{
+    struct config *last = config->children[--config->child_count];
+    config_release(last);
+    free(last);
+}
+
 struct status config_object(struct config **out, struct config *config, const char *name)
 {
     mark_seen(config, name);

@@ -39,8 +39,10 @@ static struct status syntax_error(const json_error_t *error, const char *bytes, 
     last_key(key, sizeof key, bytes, at < size ? at : size);
     config_printable(text, sizeof text, error->text);
     bool named = key[0] != '\0';
-    return status_error(STATUS_INVALID, "%s: line %d, column %d%s%s%s: not valid JSON: %s", label,
-                        error->line, error->column, named ? ", after key '" : "", key,
+    return status_error(STATUS_INVALID,
+                        "%s: line %d, column %d%s%s%s: found text that is not valid JSON (%s), "
+                        "accepted JSON by RFC 8259",
+                        label, error->line, error->column, named ? ", after key '" : "", key,
                         named ? "'" : "", text);
 }
 

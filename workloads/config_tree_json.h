@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-enum { CONFIG_SEEN_MAX = 192, CONFIG_CHILDREN_MAX = 4 };
+enum { CONFIG_SEEN_MAX = 192, CONFIG_CHILDREN_MAX = 8 };
 
 struct config {
     json_t *object;    /**< borrowed; never changed */

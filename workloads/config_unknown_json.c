@@ -15,6 +15,10 @@ static const char *const shape_words[] = {
     "state",     "tie",      "vision", "audio",    "vocab",   "width",    "window", "shortconv",
 };
 
+// Objects that hold a model of their own.
+static const char *const model_objects[] = {"text_config", "llm_config", "language_config",
+                                            "decoder_config"};
+
 // Known keys of which those words are part and that change no weight and no product: dropout,
 // numerics, rotary settings, generation and training options, and the defaults that the reference
 // implementation's base class writes (transformers: configuration_utils.py).
@@ -115,10 +119,17 @@ static const char *const harmless[] = {
 static const char *const harmless_endings[] = {"dropout",    "_pdrop", "_dropout_prob", "_token_id",
                                                "_coef",      "_eps",   "_epsilon",      "_std",
                                                "_loss_coef", "_alpha", "_noise",        "_tokens"};
-static const char *const harmless_beginnings[] = {
-    "rope_",       "rotary_", "summary_",    "task_",
-    "_",           "auto_",   "initializer", "quantization_config",
-    "transformers"};
+static const char *const harmless_beginnings[] = {"rope_",
+                                                  "rotary_",
+                                                  "summary_",
+                                                  "task_",
+                                                  "_",
+                                                  "auto_",
+                                                  "initializer",
+                                                  "quantization_config",
+                                                  "compression_config",
+                                                  "sparsity_config",
+                                                  "transformers"};
 
 static bool contains_any(const char *name, const char *const *words, size_t count)
 {
@@ -152,8 +163,18 @@ static bool is_harmless(const char *name)
     return false;
 }
 
-static bool switches_on(const json_t *value)
+// -1 is how several tools write that there is no window.
+static bool is_no_window(const char *name, const json_t *value)
 {
+    return strstr(name, "window") != NULL && json_is_integer(value) &&
+           json_integer_value(value) == -1;
+}
+
+static bool switches_on(const char *name, const json_t *value)
+{
+    if (is_no_window(name, value)) {
+        return false;
+    }
     if (json_is_null(value) || json_is_false(value)) {
         return false;
     }
@@ -195,16 +216,18 @@ struct status config_refuse_unknown(const struct config *config, const char *fam
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);
-        bool shapes = contains_any(name, shape_words, sizeof shape_words / sizeof *shape_words);
-        if (!shapes || !switches_on(value) || is_harmless(name) || was_asked_for(config, name) ||
-            repeats_known(name, value, synonyms, count)) {
+        bool shapes =
+            contains_any(name, shape_words, sizeof shape_words / sizeof *shape_words) ||
+            contains_any(name, model_objects, sizeof model_objects / sizeof *model_objects);
+        if (!shapes || !switches_on(name, value) || is_harmless(name) ||
+            was_asked_for(config, name) || repeats_known(name, value, synonyms, count)) {
             continue;
         }
         char found[80];
         config_describe(found, sizeof found, value);
         return config_error(config, name,
-                            "found %s; it may change the shape and is not understood for "
-                            "model_type '%s'",
+                            "found %s, accepted no such key: it may change the shape and is not "
+                            "understood for model_type '%s'",
                             found, family);
     }
     for (size_t i = 0; i < config->child_count; i++) {

@@ -58,6 +58,10 @@ static const struct family_keys gpt_neo = {"hidden_size",
                                            NULL,
                                            "vocab_size",
                                            "max_position_embeddings"};
+static const struct family_keys phi_msft = {"n_embd", "n_layer", "n_head",     NULL,
+                                            NULL,     NULL,      "vocab_size", "n_positions"};
+static const struct family_keys hf_olmo = {
+    "d_model", "n_layers", "n_heads", NULL, NULL, NULL, "vocab_size", "max_sequence_length"};
 static const struct family_keys exaone = {"hidden_size",
                                           "num_layers|num_hidden_layers",
                                           "num_attention_heads",
@@ -156,6 +160,9 @@ static const struct family families[] = {
     {.model_types = "phi", .source = "HF phi", .keys = &modern, .ungated = true, .head_bias = true,
      .norm = SHAPE_LAYER, .norms = 1, .rotary = 0.5, .qkv_bias = ALWAYS, .out_bias = ALWAYS,
      .mlp_bias = ALWAYS, .adapt = adapt_phi},
+    {.model_types = "phi-msft", .source = "HUB microsoft/phi-2, first revision", .keys = &phi_msft,
+     .ungated = true, .head_bias = true, .norm = SHAPE_LAYER, .norms = 1, .rotary = 1,
+     .qkv_bias = ALWAYS, .out_bias = ALWAYS, .mlp_bias = ALWAYS, .adapt = adapt_phi_msft},
     {.model_types = "phi3", .source = "HF phi3", .keys = &modern, .norms = 2, .rotary = 1,
      .adapt = adapt_phi3},
     {.model_types = "phimoe", .source = "HF phimoe", .keys = &modern, .norm = SHAPE_LAYER,
@@ -171,6 +178,8 @@ static const struct family families[] = {
     {.model_types = "olmo", .source = "HF olmo", .keys = &modern, .norm = SHAPE_LAYER_BARE,
      .norms = 2, .rotary = 1, .qkv_bias = KEY_OFF("attention_bias"),
      .out_bias = KEY_OFF("attention_bias")},
+    {.model_types = "hf_olmo", .source = "HUB allenai/OLMo-1B, -7B", .keys = &hf_olmo,
+     .norm = SHAPE_LAYER_BARE, .norms = 2, .rotary = 1, .adapt = adapt_hf_olmo},
     {.model_types = "olmo2", .source = "HF olmo2", .keys = &modern, .norms = 2, .rotary = 1,
      .qkv_bias = KEY_OFF("attention_bias"), .out_bias = KEY_OFF("attention_bias"),
      .adapt = adapt_olmo2},
@@ -330,10 +339,19 @@ static struct status read_flag(bool *out, struct config *config, const struct fa
     return flag->key == NULL ? status_ok() : config_bool(out, config, flag->key, flag->value);
 }
 
+// Under its own key, or in rope_parameters, where newer writers put it.
 static struct status read_rotary(struct shape *out, struct config *config, double fraction)
 {
     static const char *const names[] = {"partial_rotary_factor", "rotary_pct", "rotary_percentage",
                                         "rope_pct"};
+    struct config *parameters = NULL;
+    TRY(config_object(&parameters, config, "rope_parameters"));
+    if (parameters != NULL) {
+        double told = fraction;
+        TRY(config_real(&told, parameters, names[0], fraction));
+        fraction = fraction > 0 ? told : 0;
+        config_drop_object(config);
+    }
     for (size_t i = 0; fraction > 0 && i < sizeof names / sizeof *names; i++) {
         TRY(config_real(&fraction, config, names[i], fraction));
     }
@@ -364,5 +382,6 @@ struct status family_read_shape(struct shape *out, struct config *config,
         TRY(family->adapt(out, config));
     }
     bool listed = false; // every class may be told its layers' kinds
-    return adapt_layer_types(&listed, out, config);
+    TRY(adapt_layer_types(&listed, out, config));
+    return adapt_mlp_types(out, config);
 }

@@ -18,17 +18,22 @@ CHECKED struct status adapt_window_pattern(struct shape *shape, struct config *c
 /** Which layers have a window by layer_types; *present is false if there is no such list. */
 CHECKED struct status adapt_layer_types(bool *present, struct shape *shape, struct config *config);
 
+/** Which layers have experts by mlp_layer_types, where there is such a list. */
+CHECKED struct status adapt_mlp_types(struct shape *shape, struct config *config);
+
 /** experts of width expert_width in every layer. */
 void adapt_route_all(struct shape *shape);
 
 struct status adapt_gpt2(struct shape *shape, struct config *config);
 struct status adapt_gptj(struct shape *shape, struct config *config);
+struct status adapt_phi_msft(struct shape *shape, struct config *config);
 struct status adapt_gpt_bigcode(struct shape *shape, struct config *config);
 struct status adapt_gpt_neo(struct shape *shape, struct config *config);
 struct status adapt_gpt_neox(struct shape *shape, struct config *config);
 struct status adapt_opt(struct shape *shape, struct config *config);
 struct status adapt_bloom(struct shape *shape, struct config *config);
 struct status adapt_mpt(struct shape *shape, struct config *config);
+struct status adapt_hf_olmo(struct shape *shape, struct config *config);
 struct status adapt_exaone(struct shape *shape, struct config *config);
 struct status adapt_falcon(struct shape *shape, struct config *config);
 struct status adapt_phi(struct shape *shape, struct config *config);

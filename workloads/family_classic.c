@@ -36,6 +36,14 @@ struct status adapt_gptj(struct shape *shape, struct config *config)
     return read_inner(shape, config, "n_inner");
 }
 
+// Phi-1.5 and Phi-2 as first published: the shape of phi under GPT-2's names.
+struct status adapt_phi_msft(struct shape *shape, struct config *config)
+{
+    TRY(config_uint_not_null(&shape->rope_dim, config, "rotary_dim", 32, 1, shape->head_dim));
+    TRY(config_uint(&shape->kv_heads, config, "n_head_kv", shape->heads, 1, shape->heads));
+    return read_inner(shape, config, "n_inner");
+}
+
 struct status adapt_gpt_bigcode(struct shape *shape, struct config *config)
 {
     bool multi_query = true;
@@ -112,10 +120,12 @@ static struct status mpt_attention(struct shape *shape, struct config *config)
     }
     char type[40];
     config_ignore(attention, "attn_impl|attn_pdrop|softmax_scale|prefix_lm|clip_qkv|alibi_bias_max|"
-                             "attn_uses_sequence_id|qk_gn|model_type|sliding_window_size");
+                             "attn_uses_sequence_id|model_type");
     TRY(config_text(type, sizeof type, attention, "attn_type"));
     TRY(config_expect_bool(attention, "alibi", true, "learned positions are not understood"));
     TRY(config_expect_bool(attention, "qk_ln", false,
+                           "norms of queries and keys are not understood"));
+    TRY(config_expect_bool(attention, "qk_gn", false,
                            "norms of queries and keys are not understood"));
     TRY(config_expect_bool(attention, "rope", false, "rotary MPT is not understood"));
     TRY(config_expect_text(attention, "attn_type",
@@ -152,11 +162,56 @@ struct status adapt_mpt(struct shape *shape, struct config *config)
     TRY(config_real(&ratio, config, "expansion_ratio", 4));
     double width = ratio * (double)shape->d;
     if (width < 1 || width > (double)MODEL_DIM_MAX) {
-        return config_error(config, "expansion_ratio", "found %g, which gives no MLP width", ratio);
+        return config_error(config, "expansion_ratio",
+                            "found %g, accepted a ratio that gives an MLP width of 1..%llu", ratio,
+                            (unsigned long long)MODEL_DIM_MAX);
     }
     shape->ffn = (uint64_t)width;
     TRY(mpt_ffn(config));
     return mpt_attention(shape, config);
+}
+
+// OLMo's own format: a gated MLP whose two input matrices are one of mlp_hidden_size rows, or of
+// mlp_ratio d; vocabulary rows in embedding_size.
+static struct status hf_olmo_mlp(struct shape *shape, struct config *config)
+{
+    uint64_t ratio = 0;
+    uint64_t rows = 0;
+    TRY(config_expect_text(config, "activation_type", "swiglu"));
+    TRY(config_uint_not_null(&ratio, config, "mlp_ratio", 4, 1, MODEL_DIM_MAX));
+    TRY(config_uint(&rows, config, "mlp_hidden_size", ratio * shape->d, 2, 2 * MODEL_DIM_MAX));
+    if (rows % 2 != 0) {
+        return config_error(config, "mlp_hidden_size",
+                            "found %llu, accepted an even number, twice the width of the MLP",
+                            (unsigned long long)rows);
+    }
+    shape->ffn = rows / 2;
+    return status_ok();
+}
+
+struct status adapt_hf_olmo(struct shape *shape, struct config *config)
+{
+    bool multi_query = false;
+    static const char *const off[] = {"alibi",
+                                      "attention_layer_norm",
+                                      "include_bias",
+                                      "bias_for_layer_norm",
+                                      "layer_norm_with_affine",
+                                      "attention_layer_norm_with_affine"};
+    config_ignore(config, "block_group_size|alibi_bias_max");
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        TRY(config_expect_bool(config, off[i], false, "no OLMo that was published has it"));
+    }
+    TRY(config_expect_bool(config, "rope", true, "learned positions are not understood"));
+    TRY(config_expect_text(config, "layer_norm_type", "default"));
+    TRY(config_expect_text(config, "block_type", "sequential"));
+    TRY(config_bool(&multi_query, config, "multi_query_attention", false));
+    TRY(config_uint(&shape->kv_heads, config, "n_kv_heads", multi_query ? 1 : shape->heads, 1,
+                    shape->heads));
+    TRY(config_bool(&shape->tied, config, "weight_tying", true));
+    TRY(config_uint(&shape->vocab, config, "embedding_size", shape->vocab, shape->vocab,
+                    MODEL_DIM_MAX));
+    return hf_olmo_mlp(shape, config);
 }
 
 struct status adapt_exaone(struct shape *shape, struct config *config)
@@ -189,7 +244,9 @@ struct status adapt_falcon(struct shape *shape, struct config *config)
     TRY(config_uint(&kv_heads, config, "num_kv_heads|n_head_kv", shape->heads, 1, shape->heads));
     shape->kv_heads = new_decoder || !multi_query ? kv_heads : 1;
     if (shape->heads % shape->kv_heads != 0) {
-        return config_error(config, "num_kv_heads", "found no divisor of the number of heads");
+        return config_error(config, "num_kv_heads",
+                            "found %llu KV heads, accepted a divisor of the %llu heads",
+                            (unsigned long long)shape->kv_heads, (unsigned long long)shape->heads);
     }
     if (alibi) {
         shape->rope_dim = 0;

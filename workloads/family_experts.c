@@ -12,6 +12,24 @@ void adapt_route_all(struct shape *shape)
     memset(shape->routed, 1, shape->layers);
 }
 
+struct status adapt_mlp_types(struct shape *shape, struct config *config)
+{
+    static const char *const words[] = {"dense", "sparse"};
+    bool listed = false;
+    uint8_t types[MODEL_LAYERS_MAX];
+    TRY(config_word_list(types, &listed, shape->layers, config, "mlp_layer_types", words, 2));
+    for (uint64_t i = 0; listed && i < shape->layers; i++) {
+        if (types[i] != 0 && shape->experts == 0) {
+            return config_error(config, "mlp_layer_types",
+                                "found 'sparse' in layer %" PRIu64 ", accepted 'dense': this "
+                                "model_type has no experts",
+                                i);
+        }
+        shape->routed[i] = types[i];
+    }
+    return status_ok();
+}
+
 // Experts as wide as `width`, e of them per token; every layer has them.
 static struct status read_experts(struct shape *shape, struct config *config, const char *count,
                                   uint64_t default_count, uint64_t default_used, uint64_t width)

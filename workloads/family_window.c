@@ -105,7 +105,8 @@ struct status adapt_qwen(struct shape *shape, struct config *config)
     config_ignore(config, "max_position_embeddings");
     if (shape->ffn % 2 != 0) {
         return config_error(config, "intermediate_size",
-                            "found an odd number, accepted twice the width of the MLP");
+                            "found %llu, accepted an even number, twice the width of the MLP",
+                            (unsigned long long)shape->ffn);
     }
     shape->ffn /= 2;
     return status_ok();
@@ -156,12 +157,14 @@ struct status adapt_cohere(struct shape *shape, struct config *config)
 
 struct status adapt_cohere2(struct shape *shape, struct config *config)
 {
-    config_ignore(config, "layer_switch|order_of_interleaved_layers|position_embedding_type|"
+    uint64_t period = 0; // older configs: layer_switch
+    config_ignore(config, "order_of_interleaved_layers|position_embedding_type|"
                           "use_parallel_embedding|use_embedding_sharing");
+    TRY(config_uint_not_null(&period, config, "layer_switch", 4, 1, MODEL_LAYERS_MAX));
     TRY(config_expect_bool(config, "use_gated_activation", true, "the MLP is gated"));
     TRY(config_expect_bool(config, "use_parallel_block", true, "the block is parallel"));
     TRY(config_expect_bool(config, "use_qk_norm", false, "norms of queries and keys"));
-    return adapt_window_pattern(shape, config, 4096, 4);
+    return adapt_window_pattern(shape, config, 4096, period);
 }
 
 struct status adapt_phi(struct shape *shape, struct config *config)

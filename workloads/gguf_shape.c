@@ -47,8 +47,9 @@ static struct status dimension(uint64_t *out, const struct gguf *gguf,
 
 static struct status missing(const struct gguf_shape *shape, const char *suffix)
 {
-    return status_error(STATUS_INVALID, "key '%s.%s' is missing", shape->architecture->name,
-                        suffix);
+    return status_error(STATUS_INVALID,
+                        "key '%s.%s' is missing: found nothing, accepted an integer",
+                        shape->architecture->name, suffix);
 }
 
 // One value for all layers, or an array with one for each (the multi-token-prediction layers too).
@@ -98,7 +99,10 @@ static struct status read_architecture(struct gguf_shape *out, struct gguf *gguf
     TRY(check_kind(gguf));
     const struct gguf_value *value = gguf_find_value(gguf, "general.architecture");
     if (value == NULL) {
-        return status_error(STATUS_INVALID, "key 'general.architecture' is missing");
+        return status_error(
+            STATUS_INVALID,
+            "key 'general.architecture' is missing: found nothing, accepted the name of a "
+            "decoder-only architecture");
     }
     char name[GGUF_SHOWN];
     TRY(gguf_value_text(name, sizeof name, gguf, value));

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -92,12 +93,40 @@ static bool is_gguf_file(FILE *file, const char *path)
     return !is_text && is_gguf_name(path);
 }
 
-static struct status load_file(struct model *out, const char *path)
+static struct status not_regular(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
+    return status_error(
+        STATUS_INVALID,
+        "'%s': found neither a regular file nor a directory; accepted a config.json "
+        "or its directory, a .gguf",
+        path);
+}
+
+// Without O_NONBLOCK a pipe of that name would hold us here for ever.
+static struct status open_regular(FILE **out, const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    *out = NULL;
+    if (fd < 0) {
         return system_error("open", path);
     }
+    if (fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
+        (void)close(fd);
+        return not_regular(path);
+    }
+    *out = fdopen(fd, "r");
+    if (*out == NULL) {
+        (void)close(fd);
+        return system_error("open", path);
+    }
+    return status_ok();
+}
+
+static struct status load_file(struct model *out, const char *path)
+{
+    FILE *file = NULL;
+    TRY(open_regular(&file, path));
     struct status status;
     if (is_gguf_file(file, path)) {
         status = gguf_read_model(out, path);
@@ -157,7 +186,8 @@ static struct status load_directory(struct model *out, const char *path)
     if (length < 0 || (size_t)length >= sizeof file) {
         return status_error(STATUS_INVALID, "the path '%.60s...' is too long", path);
     }
-    if (access(file, F_OK) == 0) {
+    struct stat info;
+    if (lstat(file, &info) == 0) { // a link to nowhere is told, not passed over
         return load_file(out, file);
     }
     TRY(find_gguf(file, sizeof file, path));
@@ -225,8 +255,7 @@ static struct status load(struct model *out, const char *word)
         return load_directory(out, word);
     }
     if (!S_ISREG(info.st_mode)) {
-        return status_error(STATUS_INVALID, "'%s': found neither a regular file nor a directory",
-                            word);
+        return not_regular(word);
     }
     return load_file(out, word);
 }

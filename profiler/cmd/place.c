@@ -1,4 +1,5 @@
 #include "profiler/answer_options.h"
+#include "profiler/input.h"
 #include "profiler/option_list.h"
 #include "profiler/output.h"
 #include "profiler/place_json.h"
@@ -109,29 +110,8 @@ static const struct argp parser = {options, parse_option, "FILE", doc, NULL, NUL
 
 static struct status read_input(char **text, size_t *size, const char *path)
 {
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    if (file == NULL) {
-        return input_unopened(path, errno);
-    }
-    struct status status = status_ok();
-    *text = malloc(FILE_BYTES_MAX + 1);
-    if (*text == NULL) {
-        status = status_error(STATUS_SYSTEM, "no memory to read %s", path);
-    } else {
-        *size = fread(*text, 1, FILE_BYTES_MAX + 1, file);
-        if (ferror(file) != 0) {
-            status = status_error(STATUS_INVALID, "%s: cannot read: %s", path, strerror(errno));
-        } else if (*size > FILE_BYTES_MAX) {
-            status =
-                status_error(STATUS_INVALID, "%s: found more than 64 MiB, accepted less", path);
-        } else {
-            (*text)[*size] = '\0';
-        }
-    }
-    if (file != stdin) {
-        (void)fclose(file);
-    }
-    return status;
+    return strcmp(path, "-") == 0 ? input_read_stream(text, size, stdin, FILE_BYTES_MAX, path)
+                                  : input_read(text, size, path, FILE_BYTES_MAX);
 }
 
 struct collecting {

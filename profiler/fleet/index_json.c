@@ -1,17 +1,18 @@
 #include "profiler/fleet/index_json.h"
 
-#include "profiler/fleet/worker.h"
 #include "profiler/document_json.h"
 #include "profiler/fields_json.h"
+#include "profiler/fleet/worker.h"
+#include "profiler/input.h"
+#include "profiler/json_text.h"
 #include "profiler/result_build.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { ROWS_MAX = 1 << 20, FILES_MAX = 4096 };
+enum { INDEX_VALUES_MAX = 1 << 25, INDEX_BYTES_MAX = 1 << 30 };
 
 static json_t *profiles_json(const struct fleet_index *index, const struct fleet_row *row)
 {
@@ -189,16 +190,23 @@ struct status fleet_index_read(struct fleet_index *out, struct fleet_files *file
     json_error_t error;
     out->folder = folder;
     (void)snprintf(path, sizeof path, "%s/index.json", folder);
-    json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    if (document == NULL) {
-        return access(path, R_OK) != 0
-                   ? status_error(STATUS_INVALID, "%s: cannot open: %s", path, strerror(errno))
-                   : status_error(STATUS_INVALID,
-                                  "%s: not a whole JSON document: line %d, column %d: %s", path,
-                                  error.line, error.column, error.text);
+    char *text = NULL;
+    size_t size = 0;
+    struct status status = input_read(&text, &size, path, INDEX_BYTES_MAX);
+    if (status_is_ok(status)) {
+        status = json_text_bounded(text, size, INDEX_VALUES_MAX, path);
     }
-    struct status status = index_from_json(out, files, document, path);
+    json_t *document = NULL;
+    if (status_is_ok(status)) {
+        document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+        status = document == NULL
+                     ? status_error(STATUS_INVALID,
+                                    "%s: not a whole JSON document: line %d, column %d: %s", path,
+                                    error.line, error.column, error.text)
+                     : index_from_json(out, files, document, path);
+    }
     json_decref(document);
+    free(text);
     return status;
 }
 

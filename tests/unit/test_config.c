@@ -78,11 +78,11 @@ static const struct {
     {LLAMA "\"torch_dtype\":\"int3\"}", "torch_dtype", "int3", __LINE__},
     {LLAMA "\"torch_dtype\":16}", "torch_dtype", "16", __LINE__},
     {LLAMA "\"max_position_embeddings\":-1}", "max_position_embeddings", "-1", __LINE__},
-    {LLAMA "\"num_experts\":8}", "num_experts", "not understood", __LINE__},
-    {LLAMA "\"kv_lora_rank\":512}", "kv_lora_rank", "not understood", __LINE__},
-    {LLAMA "\"num_mamba_layers\":2}", "num_mamba_layers", "not understood", __LINE__},
-    {LLAMA "\"sliding_window\":64}", "sliding_window", "not understood", __LINE__},
-    {LLAMA "\"pruned_heads\":{\"1\":[0]}}", "pruned_heads", "not understood", __LINE__},
+    {LLAMA "\"num_experts\":8}", "num_experts", "understood", __LINE__},
+    {LLAMA "\"kv_lora_rank\":512}", "kv_lora_rank", "understood", __LINE__},
+    {LLAMA "\"num_mamba_layers\":2}", "num_mamba_layers", "understood", __LINE__},
+    {LLAMA "\"sliding_window\":64}", "sliding_window", "understood", __LINE__},
+    {LLAMA "\"pruned_heads\":{\"1\":[0]}}", "pruned_heads", "understood", __LINE__},
     {LLAMA "\"is_encoder_decoder\":true}", "is_encoder_decoder", "decoders", __LINE__},
     {LLAMA "\"architectures\":[\"LlamaForSequenceClassification\"]}", "architectures",
      "SequenceClassification", __LINE__},
@@ -127,6 +127,26 @@ static const struct {
     {"{\"model_type\":\"mpt\",\"d_model\":64,\"n_heads\":4,\"n_layers\":2,\"vocab_size\":10,"
      "\"attn_config\":{\"qk_ln\":true}}",
      "attn_config.qk_ln", "true", __LINE__},
+    {"{\"model_type\":\"mpt\",\"d_model\":64,\"n_heads\":4,\"n_layers\":2,\"vocab_size\":10,"
+     "\"attn_config\":{\"sliding_window_size\":1024}}",
+     "attn_config.sliding_window_size", "found 1024, accepted no such key", __LINE__},
+    {"{\"model_type\":\"mpt\",\"d_model\":64,\"n_heads\":4,\"n_layers\":2,\"vocab_size\":10,"
+     "\"expansion_ratio\":0}",
+     "expansion_ratio", "found 0, accepted", __LINE__},
+    {"{\"model_type\":\"falcon\"," DIMS "\"num_kv_heads\":3,\"new_decoder_architecture\":true}",
+     "num_kv_heads", "found 3 KV heads, accepted a divisor", __LINE__},
+    {LLAMA "\"text_config\":{\"hidden_size\":32}}", "text_config", "an object", __LINE__},
+    {LLAMA "\"num_heads\":8}", "num_heads", "found 8, accepted no such key", __LINE__},
+    {LLAMA "\"mlp_layer_types\":[\"dense\",\"sparse\"]}", "mlp_layer_types", "sparse", __LINE__},
+    {LLAMA "\"mlp_layer_types\":[\"dense\"]}", "mlp_layer_types", "list of 1", __LINE__},
+    {LLAMA "\"rope_parameters\":{\"partial_rotary_factor\":\"1\"}}",
+     "rope_parameters.partial_rotary_factor", "text '1'", __LINE__},
+    {"{\"model_type\":\"hf_olmo\",\"d_model\":64,\"n_layers\":2,\"n_heads\":4,\"vocab_size\":10,"
+     "\"mlp_hidden_size\":129}",
+     "mlp_hidden_size", "129", __LINE__},
+    {"{\"model_type\":\"hf_olmo\",\"d_model\":64,\"n_layers\":2,\"n_heads\":4,\"vocab_size\":10,"
+     "\"include_bias\":true}",
+     "include_bias", "true", __LINE__},
 };
 
 static void refusals(void **state)
@@ -155,6 +175,10 @@ static void accepted_texts(void **state)
         LLAMA "\"rope_scaling\":{\"hidden_size\":3},\"id2label\":{\"0\":\"LABEL_0\"}}",
         LLAMA "\"h\\u0065ad_dim\":16}",
         LLAMA "\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":128}}",
+        LLAMA "\"compression_config\":{\"quant_method\":\"compressed-tensors\",\"dim\":1}}",
+        LLAMA "\"num_heads\":4,\"sliding_window_size\":-1,\"mlp_layer_types\":[\"dense\","
+              "\"dense\"]}",
+        LLAMA "\"rope_parameters\":{\"partial_rotary_factor\":0.5,\"mscale_all_dim\":1.0}}",
         LLAMA "\"clip_qkv\":8.0,\"context_window_size\":2048,\"sliding_window_size\":0}",
         LLAMA "\"chunk_size_feed_forward\":5,\"layer_norm_eps\":1e-5,\"pad_token_id\":-1}",
     };
@@ -201,6 +225,48 @@ static void exaone_defaults(void **state)
     struct model_counts counts = {0};
     ASSERT_OK(read_text(&counts, text, sizeof text - 1));
     assert_int_equal(counts.total, 2 * (4 * 64 * 64 + 3 * 64 * 256 + 2 * 64) + 100 * 64 + 64);
+}
+
+// The same models under the names of their first publications.
+static void first_formats(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t total;
+    } cases[] = {
+        {"{\"model_type\":\"phi-msft\",\"n_embd\":2560,\"n_head\":32,\"n_head_kv\":null,"
+         "\"n_inner\":null,\"n_layer\":32,\"n_positions\":2048,\"rotary_dim\":32,"
+         "\"fused_dense\":false,\"tie_word_embeddings\":false,\"vocab_size\":51200}",
+         2779683840},
+        {"{\"model_type\":\"hf_olmo\",\"activation_type\":\"swiglu\",\"alibi_bias_max\":8.0,"
+         "\"block_group_size\":1,\"block_type\":\"sequential\",\"d_model\":2048,"
+         "\"embedding_size\":50304,\"layer_norm_type\":\"default\",\"mlp_hidden_size\":null,"
+         "\"mlp_ratio\":8,\"multi_query_attention\":false,\"n_heads\":16,\"n_layers\":16,"
+         "\"rope\":true,\"vocab_size\":50280,\"weight_tying\":true}",
+         1176764416},
+        {"{\"model_type\":\"hf_olmo\",\"d_model\":4096,\"embedding_size\":50304,"
+         "\"mlp_hidden_size\":22016,\"n_heads\":32,\"n_layers\":32,\"vocab_size\":50280,"
+         "\"weight_tying\":false}",
+         6888095744},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model_counts counts = {0};
+        ASSERT_OK(read_text(&counts, cases[i].text, strlen(cases[i].text)));
+        assert_int_equal(counts.total, cases[i].total);
+    }
+}
+
+// mlp_layer_types says which layers have experts: here one of Mixtral's two.
+static void listed_experts(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"model_type\":\"mixtral\"," DIMS "\"num_key_value_heads\":4,"
+                               "\"mlp_layer_types\":[\"dense\",\"sparse\"]}";
+    struct model_counts counts = {0};
+    ASSERT_OK(read_text(&counts, text, sizeof text - 1));
+    // 9 MLPs of 3 x 64 x 128 in all, and a router of 8 x 64.
+    assert_int_equal(counts.total, 2 * (16384 + 128) + 9 * 24576 + 512 + 12800 + 64);
 }
 
 // Falcon's layers have two norms one after the other, and in parallel what
@@ -341,6 +407,7 @@ int main(void)
         cmocka_unit_test(too_large),       cmocka_unit_test(truncated),
         cmocka_unit_test(family_table),    cmocka_unit_test(falcon_norms),
         cmocka_unit_test(window_patterns), cmocka_unit_test(exaone_defaults),
+        cmocka_unit_test(first_formats),   cmocka_unit_test(listed_experts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,11 +65,44 @@ static void no_markup_survives(void **state)
     free(out);
 }
 
+// What is inside strings is no value.
+static void counting(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t values;
+    } cases[] = {
+        {"", 0},
+        {"1", 1},
+        {"[]", 2},
+        {"[1, 2]", 3},
+        {"{\"a\": 1, \"b,[{\\\",\": [\",\", {}]}", 6},
+        {"[[[[", 5},
+        {"[\"never ends, ,,", 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size = strlen(cases[i].text);
+        char *text = malloc(size + (size == 0));
+        assert_non_null(text);
+        memcpy(text, cases[i].text, size);
+        assert_int_equal(json_text_values(text, size), cases[i].values);
+        ASSERT_OK(json_text_bounded(text, size, cases[i].values, "x.json"));
+        if (cases[i].values > 0) {
+            struct status status = json_text_bounded(text, size, cases[i].values - 1, "x.json");
+            assert_int_equal(status.code, STATUS_INVALID);
+            assert_non_null(strstr(status.detail, "x.json: found some"));
+        }
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compacting),
         cmocka_unit_test(no_markup_survives),
+        cmocka_unit_test(counting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

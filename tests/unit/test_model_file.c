@@ -2,6 +2,7 @@
 #include "workloads/model_file.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // Totals counted tensor by tensor, linears and cache values from the shapes by hand.
@@ -125,13 +126,37 @@ static void refusals(void **state)
     free(model);
 }
 
+// A folder whose config.json is a pipe, a link to itself or a folder: told, and never waited for.
+static void no_file_in_the_folder(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/lmroof-model-XXXXXX";
+    char path[64];
+    struct model *model = malloc(sizeof *model);
+    assert_non_null(model);
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/config.json", folder);
+    for (int kind = 0; kind < 3; kind++) {
+        int made = kind == 0   ? mkfifo(path, 0600)
+                   : kind == 1 ? symlink("config.json", path)
+                               : mkdir(path, 0700);
+        assert_int_equal(made, 0);
+        struct status status = model_load(model, folder);
+        assert_int_equal(status.code, STATUS_INVALID);
+        assert_non_null(strstr(status.detail, path));
+        assert_non_null(strstr(status.detail, "accepted"));
+        assert_int_equal(kind == 2 ? rmdir(path) : unlink(path), 0);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(builtin_counts),
-        cmocka_unit_test(linear_parameters),
-        cmocka_unit_test(public_models),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(builtin_counts),        cmocka_unit_test(linear_parameters),
+        cmocka_unit_test(public_models),         cmocka_unit_test(refusals),
+        cmocka_unit_test(no_file_in_the_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
