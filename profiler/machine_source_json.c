@@ -34,8 +34,7 @@ static struct status parse(struct machine_source *out, char *text, size_t size, 
     if (copy == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to read %s", path);
     }
-    memcpy(copy, text, size + 1);
-    size_t compact = json_text_compact(copy, size, true);
+    size_t compact = json_text_compact(copy, text, size, true);
     struct status status;
     static const char sheet[] = "\"schema\":\"lmroof.datasheet/1\"";
     if (memmem(copy, compact, sheet, sizeof sheet - 1) != NULL) {

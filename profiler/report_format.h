@@ -26,8 +26,10 @@ struct report_input {
 };
 
 struct report_format {
-    const char *name;    /**< also the extension of its files */
-    const char *summary; /**< for --help */
+    const char *name;       /**< also the extension of its files */
+    const char *summary;    /**< for --help */
+    bool shows_samples;     /**< each of them, also of large runs */
+    bool carries_documents; /**< report_input.documents */
     /** Writes to out. Errors: UNAVAILABLE if this host lacks what the format needs, INVALID if
      *  the input has nothing that the format can show, SYSTEM. The caller checks out itself. */
     struct status (*write)(FILE *out, const struct report_input *input);

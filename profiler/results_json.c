@@ -2,17 +2,12 @@
 
 #include "profiler/document_json.h"
 #include "profiler/fields_json.h"
-#include "profiler/input.h"
-#include "profiler/json_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS_MAX = 200000, FACTS_MAX = 1000 };
-// A point has some 200 values in 5 kB of text: 150,000 points fit, and 5 GB hold what a parser
-// makes of a hostile text.
-enum { RUN_VALUES_MAX = 1 << 25, RUN_BYTES_MAX = 1 << 30 };
+enum { POINTS_MAX = RESULT_POINTS_MAX, FACTS_MAX = 1000 };
 
 static void facts_to_json(json_t *out, const char *key, const struct result_fact *facts,
                           size_t count)
@@ -259,61 +254,4 @@ struct status run_from_json(struct result_run *out, const json_t *document, cons
     }
     return machine ? fields_from_json(&out->machine, document, result_machine_fields, &top)
                    : fields_from_json(out, document, run_fields, &top);
-}
-
-struct status run_parse(struct result_run *out, const char *text, size_t size, const char *name)
-{
-    json_error_t error;
-    TRY(json_text_bounded(text, size, RUN_VALUES_MAX, name));
-    json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    if (document == NULL) {
-        return status_error(STATUS_INVALID, "%s: not a whole JSON document: line %d, column %d: %s",
-                            name, error.line, error.column, error.text);
-    }
-    struct status status = run_from_json(out, document, name);
-    json_decref(document);
-    return status;
-}
-
-static struct status parse_loaded(struct result_run *out, char *text, size_t size, bool *thin,
-                                  const char *path)
-{
-    enum { LARGE = 4 << 20 };
-    bool drop = thin != NULL && *thin && size > LARGE && memchr(text, '\0', size) == NULL;
-    char *copy = drop ? malloc(size + 1) : NULL;
-    if (copy == NULL) {
-        TRY(run_parse(out, text, size, path));
-    } else {
-        memcpy(copy, text, size);
-        size = json_text_compact(text, size, true);
-        struct status status = run_parse(out, text, size, path);
-        if (status.code == STATUS_INVALID) {
-            // Lines and columns of the error are to be those of the file.
-            result_run_free(out);
-            status = run_parse(out, copy, strlen(copy), path);
-        }
-        free(copy);
-        TRY(status);
-    }
-    if (thin != NULL) {
-        *thin = copy != NULL;
-    }
-    text[json_text_compact(text, size, false)] = '\0';
-    return status_ok();
-}
-
-struct status run_read(struct result_run *out, char **text, bool *thin, const char *path)
-{
-    char *loaded = NULL;
-    size_t size = 0;
-    struct status status = input_read(&loaded, &size, path, RUN_BYTES_MAX);
-    if (status.code == STATUS_OK) {
-        status = parse_loaded(out, loaded, size, thin, path);
-    }
-    if (text != NULL && status.code == STATUS_OK) {
-        *text = loaded;
-    } else {
-        free(loaded);
-    }
-    return status;
 }

@@ -18,6 +18,9 @@ void machine_to_json(json_t *out, const struct result_machine *machine);
 json_t *measured_document(const char *kind, const struct result_run *run,
                           const struct command_context *context);
 
+/** Points that a document may have. */
+enum { RESULT_POINTS_MAX = 200000 };
+
 /** The whole run document; started_at is the run's own if it has one. NULL if memory is short. */
 json_t *run_document(const struct result_run *run, const struct command_context *context);
 

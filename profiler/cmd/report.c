@@ -85,11 +85,11 @@ static struct status report_files(const struct command_context *context,
                                   const struct report_format *format,
                                   struct report_sources *sources)
 {
-    const char *const sheet = "csv"; // the one format that shows samples
     bool thinned = false;
     for (size_t i = 0; i < arguments->file_count; i++) {
-        bool thin = strcmp(format->name, sheet) != 0;
-        TRY(run_read(&sources->runs[i], &sources->documents[i], &thin, arguments->files[i]));
+        bool thin = !format->shows_samples;
+        TRY(run_read(&sources->runs[i], format->carries_documents ? &sources->documents[i] : NULL,
+                     &thin, arguments->files[i]));
         thinned = thinned || thin;
         sources->labels[i] = base_name(arguments->files[i]);
     }

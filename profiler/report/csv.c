@@ -247,5 +247,7 @@ static struct status write_csv(FILE *out, const struct report_input *input)
                                                      "documents with at least one");
 }
 
-const struct report_format report_csv = {
-    .name = "csv", .summary = "every figure of every point, with its origin", .write = write_csv};
+const struct report_format report_csv = {.name = "csv",
+                                         .summary = "every figure of every point, with its origin",
+                                         .shows_samples = true,
+                                         .write = write_csv};

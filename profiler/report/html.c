@@ -69,5 +69,7 @@ static struct status write_html(FILE *out, const struct report_input *input)
     return status_ok();
 }
 
-const struct report_format report_html = {
-    .name = "html", .summary = "one interactive, self-contained page", .write = write_html};
+const struct report_format report_html = {.name = "html",
+                                          .summary = "one interactive, self-contained page",
+                                          .carries_documents = true,
+                                          .write = write_html};

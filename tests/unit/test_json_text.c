@@ -40,7 +40,7 @@ static void compacting(void **state)
             char *text = malloc(size + (size == 0));
             assert_non_null(text);
             memcpy(text, cases[i].text, size);
-            size = json_text_compact(text, size, drop == 1);
+            size = json_text_compact(text, text, size, drop == 1);
             const char *want = drop == 1 ? cases[i].dropped : cases[i].plain;
             if (size != strlen(want) || memcmp(text, want, size) != 0) {
                 fail_msg("line %d, drop %d: got '%.*s', want '%s'", cases[i].line, drop, (int)size,
@@ -48,6 +48,60 @@ static void compacting(void **state)
             }
             free(text);
         }
+    }
+}
+
+static void elements(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *found; // elements with '|' behind each; NULL: none are told apart
+        const char *rest;
+        int line;
+    } cases[] = {
+        {"{\"p\": [1, {\"a\": [2, \"]\"]} ,[3]] }", "1|{\"a\": [2, \"]\"]} |[3]|", "{\"p\":  }",
+         __LINE__},
+        {" {\"a\": {\"p\": [9]}, \"q\": \"}\\\"\", \"p\" :[true],\"z\":1}", "true|",
+         " {\"a\": {\"p\": [9]}, \"q\": \"}\\\"\", \"p\" :,\"z\":1}", __LINE__},
+        {"{\"p\":[ ]}", "", "{\"p\":}", __LINE__},
+        {"{\"p\":[1,]}", NULL, NULL, __LINE__},
+        {"{\"p\":[1}", NULL, NULL, __LINE__},
+        {"{\"p\":[1,{\"a\":2", NULL, NULL, __LINE__},
+        {"{\"p\":[\"", NULL, NULL, __LINE__},
+        {"{\"p\":{}}", NULL, NULL, __LINE__},
+        {"{\"p\"", NULL, NULL, __LINE__},
+        {"{\"a\":1", NULL, NULL, __LINE__},
+        {"{\"a\":1}", NULL, NULL, __LINE__},
+        {"[{\"p\":[1]}]", NULL, NULL, __LINE__},
+        {"{", NULL, NULL, __LINE__},
+        {"", NULL, NULL, __LINE__},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t size = strlen(cases[i].text);
+        char *text = malloc(size + (size == 0)); // exact: see above
+        char found[256] = "";
+        struct json_elements parts;
+        assert_non_null(text);
+        memcpy(text, cases[i].text, size);
+        bool split = json_text_elements(&parts, text, size, "p");
+        if (split != (cases[i].found != NULL)) {
+            fail_msg("line %d: told apart: %d", cases[i].line, split);
+        }
+        for (size_t e = 0; split && e < parts.count; e++) {
+            (void)snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s|",
+                           (int)(parts.spans[e].to - parts.spans[e].from),
+                           text + parts.spans[e].from);
+        }
+        if (split) {
+            char rest[256];
+            (void)snprintf(rest, sizeof rest, "%.*s%.*s", (int)parts.array.from, text,
+                           (int)(size - parts.array.to), text + parts.array.to);
+            assert_string_equal(found, cases[i].found);
+            assert_string_equal(rest, cases[i].rest);
+        }
+        free(parts.spans);
+        free(text);
     }
 }
 
@@ -101,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compacting),
+        cmocka_unit_test(elements),
         cmocka_unit_test(no_markup_survives),
         cmocka_unit_test(counting),
     };
