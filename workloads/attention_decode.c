@@ -39,6 +39,7 @@ struct page_run {
     size_t step;           // bytes to the next; 0 in the compute-only twin
     unsigned char *values; // of the first of them
     size_t values_step;
+    float *wide;
 };
 
 // A tile of a group's queries over a run of pages.
@@ -49,7 +50,7 @@ static void decode_tile(const struct attention *a, const struct page_run *run, f
     float out[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
     const float *from[LINEAR_TILE_MAX] = {NULL};
     struct attention_state state;
-    struct attention_turn turn = {.q = q, .columns = columns};
+    struct attention_turn turn = {.q = q, .columns = columns, .wide = run->wide};
     uint64_t sequence = run->unit / a->params.kv_heads;
     uint64_t head = run->unit % a->params.kv_heads * a->group + first;
     for (unsigned b = 0; b < columns; b++) {
@@ -155,7 +156,8 @@ void attention_decode_share(const struct attention *a, unsigned thread, unsigned
                                .begin = page - unit * a->pages,
                                .end = unit_end - unit * a->pages,
                                .pages = own + (alias ? 0 : (page - begin) * a->page_bytes),
-                               .step = alias ? 0 : a->page_bytes};
+                               .step = alias ? 0 : a->page_bytes,
+                               .wide = a->wide + thread * a->wide_floats};
         if (run.end == a->pages) {
             append_row(a, run.pages + (run.end - 1 - run.begin) * run.step, unit);
         }

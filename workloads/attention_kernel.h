@@ -4,6 +4,7 @@
 /** Between attention.c (split, merge, masks) and attention_<isa>.c (the inner loops). */
 
 #include "workloads/attention.h"
+#include "workloads/attention_quant.h"
 #include "workloads/linear_kernel.h"
 
 /** scores[column][ATTENTION_PAGE] = K page times columns of q, packed [k][columns]. */
@@ -19,6 +20,11 @@ typedef void attention_values_fn(float *out, const float *alpha, const unsigned 
 typedef void attention_softmax_fn(float *scores, float *maximum, float *sum, float *alpha,
                                   unsigned columns);
 
+/** A page of a quantised cache (attention_quant.h) as lines of f32: keys of 4 groups, [k][16
+ * tokens] each, and values of v_groups, [token][16 values] each. */
+typedef void attention_widen_fn(float *keys, float *values, const unsigned char *page,
+                                const struct attention_quant *shape, size_t prefetch_bytes);
+
 struct attention_kernel {
     enum line_format format;
     uint32_t needs;
@@ -29,6 +35,7 @@ struct attention_kernel {
     attention_values_fn *values[LINEAR_TILE_MAX];
     attention_softmax_fn *softmax;
     linear_touch_fn *touch;
+    attention_widen_fn *widen; /**< NULL: the cache is of floats */
 };
 
 extern const struct attention_kernel attention_kernels_avx512[];

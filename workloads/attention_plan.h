@@ -30,8 +30,12 @@ struct attention {
     float *partial;        /**< [threads][parts][part_floats] */
     float *sinks;          /**< [heads] */
     unsigned char *turned; /**< latent: [threads][ATTENTION_TURNED_PAGES][v_bytes] */
-    float scale;           /**< 1 / sqrt(scale_dim) */
-    volatile unsigned char sink; /**< keeps the reads of the memory-only twin observable */
+    float *wide;           /**< quantised: [threads][wide_floats], a page in f32 */
+    size_t wide_floats;
+    struct attention_quant quant; /**< quantised: the page's shape */
+    enum line_format widened;     /**< that the tiles read: of the cache, or f32 */
+    float scale;                  /**< 1 / sqrt(scale_dim) */
+    volatile unsigned char sink;  /**< keeps the reads of the memory-only twin observable */
 };
 
 /** Pages of a latent cache whose values are turned at once: they stay in the L2. */
@@ -48,6 +52,7 @@ struct attention_state {
 struct attention_turn {
     const unsigned char *page;
     const unsigned char *values;
+    float *wide; /**< quantised: the thread's page in f32 */
     const float *q;
     unsigned columns;
     unsigned hidden[LINEAR_TILE_MAX];

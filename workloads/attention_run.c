@@ -35,18 +35,26 @@ void attention_run_page(const struct attention *a, struct attention_state *state
     float scores[LINEAR_TILE_MAX * ATTENTION_PAGE] __attribute__((aligned(64)));
     float alpha[LINEAR_TILE_MAX];
     unsigned columns = turn->columns;
-    a->kernel->scores[columns - 1](scores, turn->page, a->k_lines * LINE_BYTES, a->k_lines, turn->q,
+    const unsigned char *keys = turn->page;
+    const unsigned char *values = turn->values;
+    if (a->kernel->widen != NULL) {
+        float *wide_values = turn->wide + (size_t)ATTENTION_PAGE * a->params.k_dim;
+        a->kernel->widen(turn->wide, wide_values, turn->page, &a->quant, a->params.prefetch_bytes);
+        keys = (const unsigned char *)turn->wide;
+        values = (const unsigned char *)wide_values;
+    }
+    a->kernel->scores[columns - 1](scores, keys, a->k_lines * LINE_BYTES, a->k_lines, turn->q,
                                    a->params.prefetch_bytes);
     mask(scores, turn);
     a->kernel->softmax(scores, state->maximum, state->sum, alpha, columns);
-    a->kernel->values[columns - 1](out, alpha, turn->values, a->v_groups, scores,
+    a->kernel->values[columns - 1](out, alpha, values, a->v_groups, scores,
                                    a->params.prefetch_bytes);
 }
 
 void attention_pack_queries(const struct attention *a, float *packed, const float *const *from,
                             unsigned columns)
 {
-    size_t ks = a->k_lines * line_layout(a->params.format)->unit_ks;
+    size_t ks = a->k_lines * line_layout(a->widened)->unit_ks;
     for (unsigned b = 0; b < columns; b++) {
         for (size_t d = 0; d < ks; d++) {
             packed[d * columns + b] = d < a->params.k_dim ? from[b][d] * a->scale : 0;
@@ -63,6 +71,10 @@ void attention_put_token(const struct attention *a, unsigned char *page, unsigne
                          const float *key, const float *value)
 {
     enum line_format format = a->params.format;
+    if (a->kernel->widen != NULL) {
+        attention_quant_put(&a->quant, page, token, key, value, a->params.v_dim);
+        return;
+    }
     unsigned char *k_group = page + token / LINE_ROWS * a->k_lines * LINE_BYTES;
     line_put_row(format, k_group, token % LINE_ROWS, key, a->params.k_dim);
     for (unsigned d = 0; !a->params.latent && d < a->params.v_dim; d += LINE_ROWS) {

@@ -26,6 +26,9 @@ static double cached(const struct fixture *f, const struct attention *a, size_t 
     const unsigned char *at =
         f->before[thread] + offset + (page - attention_first_page(a, thread)) * a->page_bytes;
     enum line_format format = a->params.format;
+    if (attention_is_quant(format)) {
+        return attention_quant_get(&a->quant, at, in_page, d, value);
+    }
     if (value && !a->params.latent) {
         at += a->k_bytes + d / LINE_ROWS * line_count(format, ATTENTION_PAGE) * LINE_BYTES;
         return line_get(format, at, d % LINE_ROWS, in_page);
