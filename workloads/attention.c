@@ -116,15 +116,14 @@ static void plan_shape(struct attention *a)
     a->tokens = p->context + p->rows;
     a->pages = (a->tokens + ATTENTION_PAGE - 1) / ATTENTION_PAGE;
     a->units = (uint64_t)p->batch * p->kv_heads;
-    a->widened = attention_is_quant(p->format) ? LINE_F32 : p->format;
-    a->k_lines = line_count(a->widened, p->k_dim);
-    a->v_lines = line_count(a->widened, ATTENTION_PAGE);
+    a->quantised = attention_is_quant(p->format);
+    a->k_lines = line_count(p->format, p->k_dim);
+    a->v_lines = line_count(p->format, ATTENTION_PAGE);
     a->v_groups = (p->v_dim + LINE_ROWS - 1) / LINE_ROWS;
     a->k_bytes = ATTENTION_PAGE / LINE_ROWS * a->k_lines * LINE_BYTES;
     a->v_bytes = a->v_groups * a->v_lines * LINE_BYTES;
     a->page_bytes = a->k_bytes + (p->latent ? 0 : a->v_bytes);
-    if (attention_is_quant(p->format)) {
-        a->wide_floats = (a->k_bytes + a->v_bytes) / sizeof(float);
+    if (a->quantised) {
         a->quant = attention_quant_shape(p->format, p->k_dim, p->v_dim);
         a->k_bytes = a->quant.v_values;
         a->page_bytes = a->quant.page_bytes;
@@ -172,9 +171,8 @@ static struct status allocate(struct attention *a)
     a->first_page = alloc_zeroed(p->threads + 1, sizeof *a->first_page);
     a->sinks = alloc_zeroed(p->heads, sizeof *a->sinks);
     a->turned = alloc_zeroed(turned + 1, 1);
-    a->wide = alloc_zeroed(p->threads * a->wide_floats + 1, sizeof *a->wide);
     if (a->q == NULL || a->out == NULL || a->append == NULL || a->partial == NULL ||
-        a->first_page == NULL || a->sinks == NULL || a->turned == NULL || a->wide == NULL) {
+        a->first_page == NULL || a->sinks == NULL || a->turned == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for the queries of attention");
     }
     for (unsigned t = 0; t <= p->threads; t++) {
@@ -223,7 +221,6 @@ void attention_destroy(struct attention *attention)
     free(attention->first_page);
     free(attention->sinks);
     free(attention->turned);
-    free(attention->wide);
     free(attention);
 }
 

@@ -15,7 +15,7 @@ static double k_at(const struct attention *a, unsigned char *const *cache, uint6
 {
     const unsigned char *page = find_page(a, cache, unit, token);
     unsigned in_page = token % ATTENTION_PAGE;
-    if (a->kernel->widen != NULL) {
+    if (a->quantised) {
         return attention_quant_get(&a->quant, page, in_page, d, false);
     }
     return line_get(a->params.format, page + in_page / LINE_ROWS * a->k_lines * LINE_BYTES,
@@ -29,7 +29,7 @@ static double v_at(const struct attention *a, unsigned char *const *cache, uint6
         return k_at(a, cache, unit, token, d);
     }
     const unsigned char *page = find_page(a, cache, unit, token);
-    if (a->kernel->widen != NULL) {
+    if (a->quantised) {
         return attention_quant_get(&a->quant, page, token % ATTENTION_PAGE, d, true);
     }
     return line_get(a->params.format, page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,

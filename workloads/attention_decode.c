@@ -39,7 +39,6 @@ struct page_run {
     size_t step;           // bytes to the next; 0 in the compute-only twin
     unsigned char *values; // of the first of them
     size_t values_step;
-    float *wide;
 };
 
 // A tile of a group's queries over a run of pages.
@@ -50,7 +49,7 @@ static void decode_tile(const struct attention *a, const struct page_run *run, f
     float out[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
     const float *from[LINEAR_TILE_MAX] = {NULL};
     struct attention_state state;
-    struct attention_turn turn = {.q = q, .columns = columns, .wide = run->wide};
+    struct attention_turn turn = {.q = q, .columns = columns};
     uint64_t sequence = run->unit / a->params.kv_heads;
     uint64_t head = run->unit % a->params.kv_heads * a->group + first;
     for (unsigned b = 0; b < columns; b++) {
@@ -156,8 +155,7 @@ void attention_decode_share(const struct attention *a, unsigned thread, unsigned
                                .begin = page - unit * a->pages,
                                .end = unit_end - unit * a->pages,
                                .pages = own + (alias ? 0 : (page - begin) * a->page_bytes),
-                               .step = alias ? 0 : a->page_bytes,
-                               .wide = a->wide + thread * a->wide_floats};
+                               .step = alias ? 0 : a->page_bytes};
         if (run.end == a->pages) {
             append_row(a, run.pages + (run.end - 1 - run.begin) * run.step, unit);
         }

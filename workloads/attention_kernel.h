@@ -20,10 +20,13 @@ typedef void attention_values_fn(float *out, const float *alpha, const unsigned 
 typedef void attention_softmax_fn(float *scores, float *maximum, float *sum, float *alpha,
                                   unsigned columns);
 
-/** A page of a quantised cache (attention_quant.h) as lines of f32: keys of 4 groups, [k][16
- * tokens] each, and values of v_groups, [token][16 values] each. */
-typedef void attention_widen_fn(float *keys, float *values, const unsigned char *page,
-                                const struct attention_quant *shape, size_t prefetch_bytes);
+/** The same of a page of integers (attention_quant.h). */
+typedef void attention_quant_scores_fn(float *scores, const unsigned char *page,
+                                       const struct attention_quant *shape, const float *q,
+                                       size_t prefetch_bytes);
+typedef void attention_quant_values_fn(float *out, const float *alpha, const unsigned char *page,
+                                       const struct attention_quant *shape, const float *scores,
+                                       size_t prefetch_bytes);
 
 struct attention_kernel {
     enum line_format format;
@@ -33,9 +36,10 @@ struct attention_kernel {
     unsigned tile; /**< most columns */
     attention_scores_fn *scores[LINEAR_TILE_MAX];
     attention_values_fn *values[LINEAR_TILE_MAX];
+    attention_quant_scores_fn *quant_scores[LINEAR_TILE_MAX]; /**< NULL: the cache is of floats */
+    attention_quant_values_fn *quant_values[LINEAR_TILE_MAX];
     attention_softmax_fn *softmax;
     linear_touch_fn *touch;
-    attention_widen_fn *widen; /**< NULL: the cache is of floats */
 };
 
 extern const struct attention_kernel attention_kernels_avx512[];

@@ -30,10 +30,8 @@ struct attention {
     float *partial;        /**< [threads][parts][part_floats] */
     float *sinks;          /**< [heads] */
     unsigned char *turned; /**< latent: [threads][ATTENTION_TURNED_PAGES][v_bytes] */
-    float *wide;           /**< quantised: [threads][wide_floats], a page in f32 */
-    size_t wide_floats;
+    bool quantised;        /**< the cache is of integers */
     struct attention_quant quant; /**< quantised: the page's shape */
-    enum line_format widened;     /**< that the tiles read: of the cache, or f32 */
     float scale;                  /**< 1 / sqrt(scale_dim) */
     volatile unsigned char sink;  /**< keeps the reads of the memory-only twin observable */
 };
@@ -52,7 +50,6 @@ struct attention_state {
 struct attention_turn {
     const unsigned char *page;
     const unsigned char *values;
-    float *wide; /**< quantised: the thread's page in f32 */
     const float *q;
     unsigned columns;
     unsigned hidden[LINEAR_TILE_MAX];

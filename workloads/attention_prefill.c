@@ -64,14 +64,13 @@ static void store_tile(const struct attention *a, const struct prefill_tile *til
 }
 
 static void prefill_tile(const struct attention *a, const struct prefill_tile *tile,
-                         unsigned thread, unsigned char *const *cache, unsigned char *alias)
+                         unsigned char *const *cache, unsigned char *alias)
 {
     float q[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
     float out[ATTENTION_DIM_MAX * LINEAR_TILE_MAX] __attribute__((aligned(64)));
     const float *from[LINEAR_TILE_MAX] = {NULL};
     struct attention_state state;
-    struct attention_turn turn = {
-        .q = q, .columns = tile->columns, .wide = a->wide + thread * a->wide_floats};
+    struct attention_turn turn = {.q = q, .columns = tile->columns};
     for (unsigned b = 0; b < tile->columns; b++) {
         from[b] = a->q + query_index(a, tile, b) * a->params.k_dim;
     }
@@ -109,7 +108,7 @@ void attention_prefill_share(const struct attention *a, unsigned thread,
     for (uint64_t unit = 0; unit < a->units; unit++) {
         for (uint64_t t = (thread + unit) % a->params.threads; t < tiles; t += a->params.threads) {
             const struct prefill_tile tile = tile_at(a, unit, t);
-            prefill_tile(a, &tile, thread, cache, alias);
+            prefill_tile(a, &tile, cache, alias);
         }
     }
 }

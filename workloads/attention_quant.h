@@ -10,7 +10,8 @@
  *  A page of 64 tokens: integers of the keys, [4 groups][k_dim][16 tokens], their scales,
  *  [blocks][64 tokens]; integers of the values, [groups of 16][64 tokens][16 values], their
  *  scales likewise. A row takes the bytes that roofline/dtype.h says: no padding but that of an odd
- *  v_dim to 16. The products are those of f32 after the page was widened. */
+ *  v_dim to 16. The products are of f32, widened in registers; a block's sum
+ *  of keys, and the weights of its values, are scaled. */
 
 #include "workloads/line.h"
 

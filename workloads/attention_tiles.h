@@ -96,75 +96,6 @@ static void softmax_page(float *scores, float *maximum, float *sum, float *alpha
     }
 }
 
-// Scales of a block of values for the page's tokens, over 128.
-SIMD_INLINE void widen_scales(float *out, const unsigned char *scales, bool half)
-{
-    const v16 unit = v16_set1(0x1p-7F);
-    for (int i = 0; i < PAGE_GROUPS; i += 2) {
-        v16 first;
-        v16 second;
-        if (half) {
-            const v_line line = v_line_load(scales + i * LINE_ROWS * 2);
-            first = line_first(LINE_F16, line);
-            second = line_second(LINE_F16, line);
-        } else {
-            first = v16_of_f32(v_line_load(scales + i * LINE_BYTES));
-            second = v16_of_f32(v_line_load(scales + (i + 1) * LINE_BYTES));
-        }
-        v16_store(out + i * LINE_ROWS, v16_fma(v16_zero(), first, unit));
-        v16_store(out + (i + 1) * LINE_ROWS, v16_fma(v16_zero(), second, unit));
-    }
-}
-
-enum { WIDEN_BLOCK = 32 }; // values of a q8_0 scale
-
-static void widen_keys(float *out, const unsigned char *page, const struct attention_quant *shape,
-                       size_t prefetch_bytes)
-{
-    float scales[ATTENTION_PAGE] __attribute__((aligned(64)));
-    const size_t block_bytes = ATTENTION_PAGE * 2;
-    const unsigned step = shape->half ? WIDEN_BLOCK : shape->k_dim;
-    for (unsigned begin = 0; begin < shape->k_dim; begin += step) {
-        unsigned end = begin + step < shape->k_dim ? begin + step : shape->k_dim;
-        widen_scales(scales, page + shape->k_scales + begin / step * block_bytes, shape->half);
-        for (size_t group = 0; group < PAGE_GROUPS; group++) {
-            const size_t first = group * shape->k_dim * LINE_ROWS;
-            const v16 scale = v16_load(scales + group * LINE_ROWS);
-            for (size_t k = begin; k < end; k++) {
-                const size_t at = first + k * LINE_ROWS;
-                simd_prefetch(page + at + prefetch_bytes);
-                const v16 q = v16_of_bytes((const signed char *)page + at);
-                v16_store(out + at, v16_fma(v16_zero(), q, scale));
-            }
-        }
-    }
-}
-
-static void widen_values(float *out, const unsigned char *page, const struct attention_quant *shape,
-                         size_t prefetch_bytes)
-{
-    float scales[ATTENTION_PAGE] __attribute__((aligned(64)));
-    const size_t block_bytes = ATTENTION_PAGE * 2;
-    for (size_t group = 0; group < shape->v_groups; group++) {
-        const size_t block = shape->half ? group * LINE_ROWS / WIDEN_BLOCK : 0;
-        widen_scales(scales, page + shape->v_scales + block * block_bytes, shape->half);
-        for (size_t token = 0; token < ATTENTION_PAGE; token++) {
-            const size_t at = (group * ATTENTION_PAGE + token) * LINE_ROWS;
-            const unsigned char *from = page + shape->v_values + at;
-            simd_prefetch(from + prefetch_bytes);
-            const v16 q = v16_of_bytes((const signed char *)from);
-            v16_store(out + at, v16_fma(v16_zero(), q, v16_set1(scales[token])));
-        }
-    }
-}
-
-static void widen_page(float *keys, float *values, const unsigned char *page,
-                       const struct attention_quant *shape, size_t prefetch_bytes)
-{
-    widen_keys(keys, page, shape, prefetch_bytes);
-    widen_values(values, page, shape, prefetch_bytes);
-}
-
 static void touch_lines(unsigned char *sink, const unsigned char *at, size_t group_step,
                         size_t lines, size_t prefetch_bytes)
 {
@@ -261,17 +192,11 @@ static void touch_lines(unsigned char *sink, const unsigned char *at, size_t gro
     }
 #endif
 
-// Widened pages take the tiles of f32.
-#define ATTENTION_QUANT_ROW(name, format_, needs_, isa, class_text)                            \
-    {                                                                                          \
-        .format = (format_), .needs = (needs_), .isa_name = (isa), .class_name = (class_text), \
-        .tile = SIMD_TILE, .scores = ATTENTION_LIST(name, scores),                             \
-        .values = ATTENTION_LIST(name, values), .softmax = softmax_page, .touch = touch_lines, \
-        .widen = widen_page,                                                                   \
-    }
 #define ATTENTION_ROW(name, format_, needs_, isa, class_text)                                  \
     {                                                                                          \
         .format = (format_), .needs = (needs_), .isa_name = (isa), .class_name = (class_text), \
         .tile = SIMD_TILE, .scores = ATTENTION_LIST(name, scores),                             \
         .values = ATTENTION_LIST(name, values), .softmax = softmax_page, .touch = touch_lines, \
     }
+
+#include "workloads/attention_quant_tiles.h"
