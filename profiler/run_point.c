@@ -4,6 +4,7 @@
 #include "profiler/rotation.h"
 #include "profiler/run_candidate.h"
 #include "roofline/stats.h"
+#include "workloads/attention_quant.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -305,6 +306,10 @@ static struct status measure_once(struct result_point *out, struct run_measure *
     }
     struct status status = measure_work(out, measure, job, work, seconds);
     work_destroy(work);
+    if (job->op == MODEL_OP_ATTENTION && attention_is_quant(run_line_format(job->kv_dtype))) {
+        // Appended integers are no numbers to the formats that read the arena next.
+        rotation_fill(measure->session->team, &measure->session->arena, measure->signal);
+    }
     return status;
 }
 

@@ -1,6 +1,6 @@
 #include "profiler/run_request.h"
 
-#include "workloads/line.h"
+#include "workloads/attention_quant.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,8 @@ static const struct argp_option options[] = {
      "of the weights: f32, bf16, f16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, int8, "
      "int4_g128, mxfp4 (the model's own)",
      2},
-    {"kv-dtype", KEY_KV_DTYPE, "D", 0, "of the cache: f32, bf16, f16 (f16)", 2},
+    {"kv-dtype", KEY_KV_DTYPE, "D", 0,
+     "of the cache: f32, bf16, f16, q8_0 (a scale per 32 of a head), int8 (per head) (f16)", 2},
     {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 3},
     {"smt", KEY_SMT, "on|off", 0, "use SMT siblings too (off)", 3},
     {"numa", KEY_NUMA, "WORD", 0, "local: each thread's data on its node (local)", 3},
@@ -96,24 +97,25 @@ static struct status set_phase(void *context, const char *word)
                : status_error(STATUS_INVALID, "--phase '%s': accepted decode, prefill", word);
 }
 
-static bool has_kernels(enum line_format format, bool blocks)
+// Of the weights, or of the cache.
+static bool has_kernels(enum line_format format, bool weights)
 {
-    return blocks || !line_is_blocks(format);
+    return weights || !line_is_blocks(format) || attention_is_quant(format);
 }
 
-// blocks: formats of integers with scales have kernels too.
 static struct status runnable_dtype(enum dtype_id *out, const char *option, const char *word,
-                                    bool blocks)
+                                    bool weights)
 {
     enum line_format format = LINE_F32;
     char accepted[96] = "";
     size_t used = 0;
     *out = dtype_find(word);
-    if (*out < DTYPE_COUNT && line_find(&format, dtype_name(*out)) && has_kernels(format, blocks)) {
+    if (*out < DTYPE_COUNT && line_find(&format, dtype_name(*out)) &&
+        has_kernels(format, weights)) {
         return status_ok();
     }
     for (int i = 0; i < LINE_FORMATS && used < sizeof accepted; i++) {
-        if (has_kernels((enum line_format)i, blocks)) {
+        if (has_kernels((enum line_format)i, weights)) {
             used += (size_t)snprintf(accepted + used, sizeof accepted - used, " %s",
                                      line_layout((enum line_format)i)->name);
         }

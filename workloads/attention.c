@@ -94,6 +94,21 @@ static struct status check_params(const struct attention_params *p)
     return status_ok();
 }
 
+// Scales of 32 values; latent values are turned as floats.
+static struct status check_quant(const struct attention_params *p)
+{
+    bool blocks = p->format == LINE_Q8_0;
+    if (!attention_is_quant(p->format) ||
+        (!p->latent && !(blocks && (p->k_dim % 32 != 0 || p->v_dim % 32 != 0)))) {
+        return status_ok();
+    }
+    return status_error(STATUS_INVALID,
+                        "a cache of %s with %s of %u and %u values: accepted are heads%s; else "
+                        "--kv-dtype f16",
+                        line_layout(p->format)->name, p->latent ? "latent rows" : "heads", p->k_dim,
+                        p->v_dim, blocks ? " of multiples of 32" : "");
+}
+
 static void plan_shape(struct attention *a)
 {
     const struct attention_params *p = &a->params;
@@ -101,12 +116,18 @@ static void plan_shape(struct attention *a)
     a->tokens = p->context + p->rows;
     a->pages = (a->tokens + ATTENTION_PAGE - 1) / ATTENTION_PAGE;
     a->units = (uint64_t)p->batch * p->kv_heads;
+    a->quantised = attention_is_quant(p->format);
     a->k_lines = line_count(p->format, p->k_dim);
     a->v_lines = line_count(p->format, ATTENTION_PAGE);
     a->v_groups = (p->v_dim + LINE_ROWS - 1) / LINE_ROWS;
     a->k_bytes = ATTENTION_PAGE / LINE_ROWS * a->k_lines * LINE_BYTES;
     a->v_bytes = a->v_groups * a->v_lines * LINE_BYTES;
     a->page_bytes = a->k_bytes + (p->latent ? 0 : a->v_bytes);
+    if (a->quantised) {
+        a->quant = attention_quant_shape(p->format, p->k_dim, p->v_dim);
+        a->k_bytes = a->quant.v_values;
+        a->page_bytes = a->quant.page_bytes;
+    }
     a->row_floats = p->k_dim + (p->latent ? 0 : p->v_dim);
     a->out_floats = a->v_groups * LINE_ROWS;
     a->part_floats = a->group * (2 + a->out_floats);
@@ -167,6 +188,7 @@ struct status attention_create(struct attention **out, const struct attention_pa
 {
     *out = NULL;
     TRY(check_params(params));
+    TRY(check_quant(params));
     const struct attention_kernel *kernel = find_kernel(params->format, params->isa);
     if (kernel == NULL) {
         return status_error(STATUS_UNAVAILABLE, "no attention kernel for this CPU");

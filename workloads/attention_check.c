@@ -15,6 +15,9 @@ static double k_at(const struct attention *a, unsigned char *const *cache, uint6
 {
     const unsigned char *page = find_page(a, cache, unit, token);
     unsigned in_page = token % ATTENTION_PAGE;
+    if (a->quantised) {
+        return attention_quant_get(&a->quant, page, in_page, d, false);
+    }
     return line_get(a->params.format, page + in_page / LINE_ROWS * a->k_lines * LINE_BYTES,
                     in_page % LINE_ROWS, d);
 }
@@ -26,6 +29,9 @@ static double v_at(const struct attention *a, unsigned char *const *cache, uint6
         return k_at(a, cache, unit, token, d);
     }
     const unsigned char *page = find_page(a, cache, unit, token);
+    if (a->quantised) {
+        return attention_quant_get(&a->quant, page, token % ATTENTION_PAGE, d, true);
+    }
     return line_get(a->params.format, page + a->k_bytes + d / LINE_ROWS * a->v_lines * LINE_BYTES,
                     d % LINE_ROWS, token % ATTENTION_PAGE);
 }
@@ -91,7 +97,9 @@ static double output_error(const struct attention *a, unsigned char *const *cach
             sum += product;
             size += fabs(product);
         }
-        double error = fabs((double)a->out[index * a->out_floats + d] - sum) / size;
+        // Integers may be 0 in all tokens seen: so must be the output.
+        double error =
+            fabs((double)a->out[index * a->out_floats + d] - sum) / (size > 0 ? size : 1);
         worst = error > worst || isnan(error) ? error : worst;
     }
     return isnan(worst) ? HUGE_VAL : worst;

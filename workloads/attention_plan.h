@@ -30,8 +30,10 @@ struct attention {
     float *partial;        /**< [threads][parts][part_floats] */
     float *sinks;          /**< [heads] */
     unsigned char *turned; /**< latent: [threads][ATTENTION_TURNED_PAGES][v_bytes] */
-    float scale;           /**< 1 / sqrt(scale_dim) */
-    volatile unsigned char sink; /**< keeps the reads of the memory-only twin observable */
+    bool quantised;        /**< the cache is of integers */
+    struct attention_quant quant; /**< quantised: the page's shape */
+    float scale;                  /**< 1 / sqrt(scale_dim) */
+    volatile unsigned char sink;  /**< keeps the reads of the memory-only twin observable */
 };
 
 /** Pages of a latent cache whose values are turned at once: they stay in the L2. */

@@ -9,4 +9,6 @@ const struct attention_kernel attention_kernels_portable[] = {
     ATTENTION_ROW(f32, LINE_F32, ISA_PORTABLE, "portable", "portable/c/f32"),
     ATTENTION_ROW(bf16, LINE_BF16, ISA_PORTABLE, "portable", "portable/c/f32"),
     ATTENTION_ROW(f16, LINE_F16, ISA_PORTABLE, "portable", "portable/c/f32"),
+    ATTENTION_QUANT_ROW(LINE_Q8_0, ISA_PORTABLE, "portable", "portable/c/f32"),
+    ATTENTION_QUANT_ROW(LINE_INT8, ISA_PORTABLE, "portable", "portable/c/f32"),
     {.isa_name = NULL}};

@@ -29,24 +29,40 @@ static void mask(float *scores, const struct attention_turn *turn)
     }
 }
 
+static void run_scores(const struct attention *a, float *scores, const struct attention_turn *turn)
+{
+    if (a->quantised) {
+        a->kernel->quant_scores[turn->columns - 1](scores, turn->page, &a->quant, turn->q,
+                                                   a->params.prefetch_bytes);
+    } else {
+        a->kernel->scores[turn->columns - 1](scores, turn->page, a->k_lines * LINE_BYTES,
+                                             a->k_lines, turn->q, a->params.prefetch_bytes);
+    }
+}
+
 void attention_run_page(const struct attention *a, struct attention_state *state, float *out,
                         const struct attention_turn *turn)
 {
     float scores[LINEAR_TILE_MAX * ATTENTION_PAGE] __attribute__((aligned(64)));
     float alpha[LINEAR_TILE_MAX];
     unsigned columns = turn->columns;
-    a->kernel->scores[columns - 1](scores, turn->page, a->k_lines * LINE_BYTES, a->k_lines, turn->q,
-                                   a->params.prefetch_bytes);
+    run_scores(a, scores, turn);
     mask(scores, turn);
     a->kernel->softmax(scores, state->maximum, state->sum, alpha, columns);
-    a->kernel->values[columns - 1](out, alpha, turn->values, a->v_groups, scores,
-                                   a->params.prefetch_bytes);
+    if (a->quantised) {
+        a->kernel->quant_values[columns - 1](out, alpha, turn->page, &a->quant, scores,
+                                             a->params.prefetch_bytes);
+    } else {
+        a->kernel->values[columns - 1](out, alpha, turn->values, a->v_groups, scores,
+                                       a->params.prefetch_bytes);
+    }
 }
 
 void attention_pack_queries(const struct attention *a, float *packed, const float *const *from,
                             unsigned columns)
 {
-    size_t ks = a->k_lines * line_layout(a->params.format)->unit_ks;
+    size_t ks =
+        a->quantised ? a->params.k_dim : a->k_lines * line_layout(a->params.format)->unit_ks;
     for (unsigned b = 0; b < columns; b++) {
         for (size_t d = 0; d < ks; d++) {
             packed[d * columns + b] = d < a->params.k_dim ? from[b][d] * a->scale : 0;
@@ -63,6 +79,10 @@ void attention_put_token(const struct attention *a, unsigned char *page, unsigne
                          const float *key, const float *value)
 {
     enum line_format format = a->params.format;
+    if (a->quantised) {
+        attention_quant_put(&a->quant, page, token, key, value, a->params.v_dim);
+        return;
+    }
     unsigned char *k_group = page + token / LINE_ROWS * a->k_lines * LINE_BYTES;
     line_put_row(format, k_group, token % LINE_ROWS, key, a->params.k_dim);
     for (unsigned d = 0; !a->params.latent && d < a->params.v_dim; d += LINE_ROWS) {

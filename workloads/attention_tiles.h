@@ -198,3 +198,5 @@ static void touch_lines(unsigned char *sink, const unsigned char *at, size_t gro
         .tile = SIMD_TILE, .scores = ATTENTION_LIST(name, scores),                             \
         .values = ATTENTION_LIST(name, values), .softmax = softmax_page, .touch = touch_lines, \
     }
+
+#include "workloads/attention_quant_tiles.h"

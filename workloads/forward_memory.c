@@ -130,6 +130,11 @@ static void fill_table(const struct forward_table *table, unsigned threads, unsi
 static void fill_cache(const struct attention *attention, unsigned thread, unsigned char *at,
                        uint64_t seed)
 {
+    if (attention_is_quant(attention->params.format)) {
+        attention_quant_fill(&attention->quant, at, attention_thread_bytes(attention, thread),
+                             amplitude_of(3), seed);
+        return;
+    }
     line_fill_weights(attention->params.format, at, attention_thread_bytes(attention, thread),
                       amplitude_of(3), seed);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define FLOATS "f32 bf16 f16"
+#define CACHES FLOATS " q8_0 int8"
 #define BLOCKS "q8_0 q4_0 q4_1 q5_0 q5_1 q4_k q5_k q6_k int8 int4_g128 mxfp4"
 #define STREAMS "load store store_nt copy copy_nt scale add triad triad_nt"
 #define ZEN4 "AMD EPYC, Zen 4"
@@ -22,10 +23,10 @@ static const struct kernel_evidence rows[] = {
     {"linear", "neon_dotprod/sdot/i32", BLOCKS, KERNEL_UNDER_EMULATION, QEMU},
     {"linear", "portable/c/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
     {"linear", "portable/c/i32", BLOCKS, KERNEL_ON_SILICON, ZEN4},
-    {"attention", "avx512/vfmadd231ps/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
-    {"attention", "avx2/vfmadd231ps/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
-    {"attention", "neon/fmla/f32", FLOATS, KERNEL_UNDER_EMULATION, QEMU},
-    {"attention", "portable/c/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
+    {"attention", "avx512/vfmadd231ps/f32", CACHES, KERNEL_ON_SILICON, ZEN4},
+    {"attention", "avx2/vfmadd231ps/f32", CACHES, KERNEL_ON_SILICON, ZEN4},
+    {"attention", "neon/fmla/f32", CACHES, KERNEL_UNDER_EMULATION, QEMU},
+    {"attention", "portable/c/f32", CACHES, KERNEL_ON_SILICON, ZEN4},
     {"streams", "avx512", STREAMS, KERNEL_ON_SILICON, ZEN4},
     {"streams", "avx2", STREAMS, KERNEL_ON_SILICON, ZEN4},
     {"streams", "portable", STREAMS, KERNEL_ON_SILICON, ZEN4},

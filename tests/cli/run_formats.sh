@@ -66,6 +66,23 @@ for dtype in $(sed 's/.*accepted//' "$work/err"); do
     grep -q "of the weights:[^(]* $dtype[, ]" "$work/help" ||
         { echo "FAIL: --help does not name $dtype"; exit 1; }
 done
-"$LMROOF" run --kv-dtype q8_0 >"$work/out" 2>"$work/err"
-[ $? -eq 2 ] || { echo "FAIL: --kv-dtype q8_0 was accepted"; exit 1; }
+# Caches of integers: bytes of 32 + 2 or k + 4 a head's row, and right products after the appended ones.
+for kv in q8_0 int8; do
+    "$LMROOF" run -m "$work/config.json" --phase decode,prefill --batch 1 --context 31 --prompt 5 \
+        --threads 1 --dtype bf16 --kv-dtype $kv --repeat 3 --counters off --quiet \
+        -o "$work/run.json" >"$work/out" || { echo "FAIL: --kv-dtype $kv: exit $?"; exit 1; }
+    python3 - "$work/run.json" $kv <<'PYTHON' || exit 1
+import json
+import sys
+
+row = {"q8_0": 68, "int8": 68}[sys.argv[2]]  # heads of 64 values
+for p in json.load(open(sys.argv[1]))["points"]:
+    assert p["verified"], p["id"]
+    if p["operator"] == "attention":
+        tokens = 32 if p["phase"] == "decode" else 5
+        assert p["kv_dtype"] == sys.argv[2] and p["bytes_modelled"] == 2 * row * tokens, p
+PYTHON
+done
+"$LMROOF" run --kv-dtype q4_0 >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] || { echo "FAIL: --kv-dtype q4_0 was accepted"; exit 1; }
 echo ok

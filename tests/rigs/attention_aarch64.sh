@@ -18,7 +18,7 @@ for file in "$workloads"/attention*.c "$workloads/line.c" "$workloads/line_block
 done
 "$cc" -static "$work"/*.o -lm -o "$work/check" || exit 1
 qemu-aarch64 -cpu cortex-a72 "$work/check" >"$work/out" || { cat "$work/out"; exit 1; }
-for type in f32 bf16 f16; do
+for type in f32 bf16 f16 q8_0 int8; do
     grep -qx "attention $type neon/fmla/f32 ok" "$work/out" || {
         echo "FAIL: $type did not run"
         exit 1

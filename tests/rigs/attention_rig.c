@@ -1,9 +1,21 @@
 // Every attention kernel that this CPU can execute against the double reference, on one thread, at
 // shapes that no loop divides evenly. Prints a line for each class; exit status 1 if one is wrong.
 #include "workloads/attention.h"
+#include "workloads/attention_quant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+static void fill(unsigned char *cache, size_t bytes, const struct attention_params *params)
+{
+    if (attention_is_quant(params->format)) {
+        const struct attention_quant shape =
+            attention_quant_shape(params->format, params->k_dim, params->v_dim);
+        attention_quant_fill(&shape, cache, bytes, 1, params->heads);
+    } else {
+        line_fill(cache, bytes, params->heads);
+    }
+}
 
 static double check(const char **class_name, double *tolerance,
                     const struct attention_params *params)
@@ -17,7 +29,7 @@ static double check(const char **class_name, double *tolerance,
     if (cache == NULL) {
         return 1;
     }
-    line_fill(cache, bytes, params->heads);
+    fill(cache, bytes, params);
     unsigned char *const parts[] = {cache};
     attention_run(attention, 0, parts, LINEAR_MEMORY_ONLY);
     attention_run(attention, 0, parts, LINEAR_COMPUTE_ONLY);
@@ -40,8 +52,8 @@ static int check_groups(enum line_format format)
                                                     .batch = 1,
                                                     .heads = heads,
                                                     .kv_heads = 1,
-                                                    .k_dim = 33,
-                                                    .v_dim = 47,
+                                                    .k_dim = format == LINE_Q8_0 ? 96 : 33,
+                                                    .v_dim = format == LINE_Q8_0 ? 32 : 47,
                                                     .context = 70,
                                                     .rows = prefill ? 3 : 1,
                                                     .prefill = prefill,
@@ -63,8 +75,10 @@ static int check_groups(enum line_format format)
 int main(void)
 {
     int failed = 0;
-    for (int format = LINE_F32; format <= LINE_F16; format++) {
-        failed |= check_groups((enum line_format)format);
+    for (int format = LINE_F32; format < LINE_FORMATS; format++) {
+        if (attention_supported((enum line_format)format, isa_detect())) {
+            failed |= check_groups((enum line_format)format);
+        }
     }
     return failed;
 }

@@ -13,19 +13,28 @@ static void rotate(double *x, uint64_t position, uint64_t rope_dim)
     }
 }
 
-// Element d of the key (or value) of a cached token, from the documented layout of pages.
-static double cached(const struct fixture *f, const struct attention *a, size_t offset,
-                     uint64_t unit, uint64_t token, unsigned d, bool value)
+// The page of a token in the memory before or after the step.
+static const unsigned char *page_in(unsigned char *const *memory, const struct attention *a,
+                                    size_t offset, uint64_t unit, uint64_t token)
 {
     uint64_t page = unit * a->pages + token / ATTENTION_PAGE;
-    unsigned in_page = token % ATTENTION_PAGE;
     unsigned thread = 0;
     while (page >= attention_first_page(a, thread + 1)) {
         thread++;
     }
-    const unsigned char *at =
-        f->before[thread] + offset + (page - attention_first_page(a, thread)) * a->page_bytes;
+    return memory[thread] + offset + (page - attention_first_page(a, thread)) * a->page_bytes;
+}
+
+// Element d of the key (or value) of a cached token, from the documented layout of pages.
+static double cached(const struct fixture *f, const struct attention *a, size_t offset,
+                     uint64_t unit, uint64_t token, unsigned d, bool value)
+{
+    unsigned in_page = token % ATTENTION_PAGE;
+    const unsigned char *at = page_in(f->before, a, offset, unit, token);
     enum line_format format = a->params.format;
+    if (attention_is_quant(format)) {
+        return attention_quant_get(&a->quant, at, in_page, d, value);
+    }
     if (value && !a->params.latent) {
         at += a->k_bytes + d / LINE_ROWS * line_count(format, ATTENTION_PAGE) * LINE_BYTES;
         return line_get(format, at, d % LINE_ROWS, in_page);
@@ -95,6 +104,49 @@ static uint64_t first_seen(const struct forward *w, const struct model_attention
     return w->params.prefill && a->window > 0 && at + 1 > a->window ? at + 1 - a->window : 0;
 }
 
+/** A new token of a unit of a layer's cache. */
+struct new_token {
+    const struct fixture *f;
+    const struct attention *a;
+    size_t offset;
+    uint64_t unit, token;
+};
+
+// The step's own integers are taken, since a value between two of them may fall to either side,
+// after each is found within half a step of the exact value (and what rounding adds to it).
+static void take_integers(double *out, const struct new_token *at, const double *row, unsigned dim,
+                          bool value)
+{
+    const struct attention *a = at->a;
+    const unsigned char *page = page_in(at->f->memory, a, at->offset, at->unit, at->token);
+    unsigned block = a->quant.half ? 32 : dim;
+    for (unsigned d = 0; d < dim; d++) {
+        double largest = 0;
+        for (unsigned i = d / block * block; i < d / block * block + block; i++) {
+            largest = fmax(largest, fabs(row[i]));
+        }
+        out[d] = attention_quant_get(&a->quant, page, at->token % ATTENTION_PAGE, d, value);
+        if (!(fabs(out[d] - row[d]) <= 0.51 * largest / 127)) {
+            fail_msg("element %u of token %d: %g is stored for %g of at most %g", d,
+                     (int)at->token, out[d], row[d], largest);
+        }
+    }
+}
+
+// A new row as the step stores it.
+static void store_row(double *out, const struct new_token *at, const double *row, unsigned dim,
+                      bool value)
+{
+    enum line_format format = at->a->params.format;
+    if (attention_is_quant(format)) {
+        take_integers(out, at, row, dim, value);
+        return;
+    }
+    for (unsigned d = 0; d < dim; d++) {
+        out[d] = (double)line_round(format, (float)row[d]);
+    }
+}
+
 // out[rows][heads v_dim] of one sequence and KV head from qkv[rows][n].
 static void attend_unit(double *out, const struct fixture *f, const struct forward_block *b,
                         const float *vectors, size_t offset, double *qkv, uint64_t sequence,
@@ -114,14 +166,10 @@ static void attend_unit(double *out, const struct fixture *f, const struct forwa
         const double *value =
             qkv + row * n + (a->heads + a->kv_heads) * a->k_dim + kv_head * a->v_dim;
         prepare_head(key, w, b, vectors, 1, w->first_position + token);
-        for (uint64_t d = 0; d < a->k_dim; d++) {
-            h.keys[(seen + token) * a->k_dim + d] =
-                (double)line_round(w->params.kv_format, (float)key[d]);
-        }
-        for (uint64_t d = 0; d < a->v_dim; d++) {
-            h.values[(seen + token) * a->v_dim + d] =
-                (double)line_round(w->params.kv_format, (float)value[d]);
-        }
+        const struct new_token at = {f, b->attention, offset, sequence * a->kv_heads + kv_head,
+                                     seen + token};
+        store_row(h.keys + at.token * a->k_dim, &at, key, (unsigned)a->k_dim, false);
+        store_row(h.values + at.token * a->v_dim, &at, value, (unsigned)a->v_dim, true);
         for (uint64_t i = 0; i < group; i++) {
             uint64_t head = kv_head * group + i;
             double *query = qkv + row * n + head * a->k_dim;

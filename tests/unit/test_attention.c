@@ -46,7 +46,13 @@ static void check_params_on_all(struct attention_params params, int line)
 {
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
         params.isa = isa_without(isa_detect(), isas[i].removed);
-        for (int format = LINE_F32; format <= LINE_F16; format++) {
+        for (int format = LINE_F32; format < LINE_FORMATS; format++) {
+            bool heads = params.k_dim % 32 == 0 && params.v_dim % 32 == 0;
+            if (!attention_supported((enum line_format)format, params.isa) ||
+                ((params.latent || !heads) && format == LINE_Q8_0) ||
+                (params.latent && format == LINE_INT8)) {
+                continue;
+            }
             struct fixture f = {0};
             params.format = (enum line_format)format;
             setup(&f, &params);

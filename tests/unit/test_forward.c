@@ -124,6 +124,33 @@ static void formats_agree(void **state)
     free(model);
 }
 
+// Caches of integers: the reference takes the new rows' own, so only f32 sums differ.
+static void integer_caches_agree(void **state)
+{
+    (void)state;
+    static const struct {
+        int family;
+        enum line_format kv;
+    } cases[] = {{0, LINE_INT8}, {3, LINE_INT8}, {3, LINE_Q8_0}, {9, LINE_INT8}, {11, LINE_Q8_0}};
+    struct model *model = calloc(1, sizeof *model);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture_load(model, families[cases[i].family].config);
+        for (unsigned threads = 1; threads <= THREADS_MOST; threads++) {
+            struct forward_params params =
+                fixture_params_of(model, DTYPE_F32, cases[i].kv, threads);
+            params.context = 70;
+            reference_check(&params, families[cases[i].family].name, 2e-4);
+            params.batch = 2;
+            params.context = 0;
+            reference_check(&params, families[cases[i].family].name, 2e-4);
+            params.prefill = true;
+            params.prompt = 66;
+            reference_check(&params, families[cases[i].family].name, 2e-4);
+        }
+    }
+    free(model);
+}
+
 // More rows than a chunk of products takes: the last one is shorter.
 static void chunks_join(void **state)
 {
@@ -307,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(families_agree),
         cmocka_unit_test(formats_agree),
+        cmocka_unit_test(integer_caches_agree),
         cmocka_unit_test(chunks_join),
         cmocka_unit_test(marks_follow_every_operator),
         cmocka_unit_test(checks_find_errors),

@@ -96,6 +96,12 @@ SIMD_INLINE void v_line_store(unsigned char *p, v_line v)
     _mm256_storeu_si256(q, v.lo);
     _mm256_storeu_si256(q + 1, v.hi);
 }
+SIMD_INLINE v16 v16_of_bytes(const signed char *p)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return (v16){_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)),
+                 _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(bytes, 8)))};
+}
 SIMD_INLINE v16 v16_of_f32(v_line line)
 {
     return (v16){_mm256_castsi256_ps(line.lo), _mm256_castsi256_ps(line.hi)};

@@ -77,6 +77,11 @@ SIMD_INLINE void v_line_store(unsigned char *p, v_line v)
 {
     _mm512_storeu_si512(p, v);
 }
+SIMD_INLINE v16 v16_of_bytes(const signed char *p)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
+}
 SIMD_INLINE v16 v16_of_f32(v_line line)
 {
     return _mm512_castsi512_ps(line);

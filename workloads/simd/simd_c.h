@@ -112,6 +112,12 @@ SIMD_INLINE void v_line_store(unsigned char *p, v_line v)
 {
     memcpy(p, &v, sizeof v);
 }
+SIMD_INLINE v16 v16_of_bytes(const signed char *p)
+{
+    v16 v;
+    SIMD_EACH v.f[i] = (float)p[i];
+    return v;
+}
 SIMD_INLINE v16 v16_of_f32(v_line line)
 {
     v16 v;

@@ -101,6 +101,16 @@ SIMD_INLINE void v_line_store(unsigned char *p, v_line v)
     vst1q_u32(q + 8, v.q2);
     vst1q_u32(q + 12, v.q3);
 }
+SIMD_INLINE v16 v16_of_bytes(const signed char *p)
+{
+    const int8x16_t bytes = vld1q_s8(p);
+    const int16x8_t low = vmovl_s8(vget_low_s8(bytes));
+    const int16x8_t high = vmovl_s8(vget_high_s8(bytes));
+    return (v16){vcvtq_f32_s32(vmovl_s16(vget_low_s16(low))),
+                 vcvtq_f32_s32(vmovl_s16(vget_high_s16(low))),
+                 vcvtq_f32_s32(vmovl_s16(vget_low_s16(high))),
+                 vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)))};
+}
 SIMD_INLINE v16 v16_of_f32(v_line l)
 {
     return (v16){vreinterpretq_f32_u32(l.q0), vreinterpretq_f32_u32(l.q1),
