@@ -18,6 +18,8 @@ static const struct kernel_evidence rows[] = {
     {"linear", "avx_vnni/vpdpbusd/i32", BLOCKS, KERNEL_NEVER_EXECUTED, "-"},
     {"linear", "avx2/vfmadd231ps/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
     {"linear", "avx2/vpmaddubsw/i32", BLOCKS, KERNEL_ON_SILICON, ZEN4},
+    {"linear", "neon_bf16/bfmmla/f32", "bf16", KERNEL_UNDER_EMULATION, QEMU},
+    {"linear", "neon_i8mm/smmla/i32", BLOCKS, KERNEL_UNDER_EMULATION, QEMU},
     {"linear", "neon/fmla/f32", FLOATS, KERNEL_UNDER_EMULATION, QEMU},
     {"linear", "neon_dotprod/sdot/i32", BLOCKS, KERNEL_UNDER_EMULATION, QEMU},
     {"linear", "portable/c/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},

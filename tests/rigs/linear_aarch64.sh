@@ -1,6 +1,6 @@
 #!/bin/sh
-# The aarch64 linear kernels against their reference under qemu-user: a plain core and one with dot
-# products. Needs gcc-aarch64-linux-gnu and qemu-user.
+# The aarch64 linear kernels against their reference under qemu-user: a plain core, one with
+# dot products, one with matrix products. Needs gcc-aarch64-linux-gnu and qemu-user.
 set -u
 cc=${AARCH64_CC:-aarch64-linux-gnu-gcc}
 command -v "$cc" >/dev/null && command -v qemu-aarch64 >/dev/null || {
@@ -16,12 +16,14 @@ build() {
         -c "$file" -o "$work/$(basename "$file" .c).o" || exit 1
 }
 workloads=$SOURCE/workloads
+build "$workloads/linear_neoni8mm.c" -O1 -march=armv8.2-a+dotprod+i8mm
+build "$workloads/linear_neonbf16.c" -O1 -march=armv8.2-a+bf16
 build "$workloads/linear_neondot.c" -O1 -march=armv8.2-a+dotprod
 build "$workloads/linear_neon.c" -O1
 build "$workloads/linear_portable.c" -O1
 for file in "$workloads/linear.c" "$workloads/linear_pack.c" "$workloads/linear_check.c" \
-    "$workloads/line.c" "$workloads/line_block.c" "$workloads/isa.c" "$SOURCE/roofline/status.c" \
-    "$TESTS/rigs/linear_rig.c"; do
+    "$workloads/line.c" "$workloads/line_block.c" "$workloads/isa.c" "$workloads/kernel_evidence.c" \
+    "$SOURCE/roofline/status.c" "$TESTS/rigs/linear_rig.c"; do
     build "$file" -O2
 done
 "$cc" -static "$work"/*.o -lm -o "$work/check" || exit 1
@@ -41,3 +43,6 @@ expect() {
 expect cortex-a72 "f32 neon/fmla/f32" "q8_0 portable/c/i32" "q4_k portable/c/i32"
 expect neoverse-n1 "bf16 neon/fmla/f32" "q8_0 neon_dotprod/sdot/i32" "q4_0 neon_dotprod/sdot/i32" \
     "q4_k neon_dotprod/sdot/i32" "q6_k neon_dotprod/sdot/i32" "mxfp4 neon_dotprod/sdot/i32"
+expect max,sve=off "bf16 neon_bf16/bfmmla/f32" "q8_0 neon_i8mm/smmla/i32" \
+    "q4_0 neon_i8mm/smmla/i32" "q5_1 neon_i8mm/smmla/i32" "q6_k neon_i8mm/smmla/i32" \
+    "int8 neon_i8mm/smmla/i32" "mxfp4 neon_i8mm/smmla/i32"

@@ -1,5 +1,7 @@
 // Every linear kernel that this CPU can execute against the double reference, on one thread, at
-// shapes that no loop divides evenly. Prints a line for each class; exit status 1 if one is wrong.
+// shapes that no loop divides evenly. Prints a line for each class; exit status 1 if one is wrong or
+// in no row of the table of evidence.
+#include "workloads/kernel_evidence.h"
 #include "workloads/linear.h"
 
 #include <stdio.h>
@@ -48,6 +50,10 @@ static int check_batches(enum line_format format, enum linear_class class_)
                          name, batch, error, tolerance);
             return 1;
         }
+    }
+    if (kernel_evidence_find("linear", name, line_layout(format)->name) == NULL) {
+        (void)printf("%s %s is in no row of kernel_evidence.c\n", line_layout(format)->name, name);
+        return 1;
     }
     (void)printf("%s %s ok\n", line_layout(format)->name, name);
     return 0;
