@@ -64,6 +64,7 @@ extern const struct linear_kernel linear_kernels_vnni256[];
 extern const struct linear_kernel linear_kernels_avxvnni[];
 extern const struct linear_kernel linear_kernels_neonbf16[];
 extern const struct linear_kernel linear_kernels_neoni8mm[];
+extern const struct linear_kernel linear_kernels_sve[];
 extern const struct linear_kernel linear_kernels_neondot[];
 extern const struct linear_kernel linear_kernels_avx2[];
 extern const struct linear_kernel linear_kernels_neon[];
