@@ -30,6 +30,7 @@ static const struct {
     {ISA_NEON_I8MM, "neon_i8mm"},
     {ISA_NEON_BF16, "neon_bf16"},
     {ISA_SVE, "sve"},
+    {ISA_SVE2, "sve2"},
 };
 
 enum { NAME_COUNT = sizeof names / sizeof *names };
@@ -107,6 +108,7 @@ enum {
     ARM_ASIMDHP = 1 << 10,
     ARM_ASIMDDP = 1 << 20,
     ARM_SVE = 1 << 22,
+    ARM2_SVE2 = 1 << 1,
     ARM2_I8MM = 1 << 13,
     ARM2_BF16 = 1 << 14,
     ARM_PR_SVE_GET_VL = 51,
@@ -126,6 +128,7 @@ struct isa_set isa_detect(void)
     int length = (hwcap & ARM_SVE) != 0 ? prctl(ARM_PR_SVE_GET_VL) : -1;
     if (length > 0) {
         set.features |= ISA_SVE;
+        set.features |= (hwcap2 & ARM2_SVE2) != 0 ? (uint32_t)ISA_SVE2 : 0;
         set.sve_bytes = (uint32_t)length & ARM_SVE_VL_MASK;
     }
     return set;

@@ -25,7 +25,8 @@ enum isa_feature {
     ISA_NEON_DOTPROD = 1u << 18, /**< SDOT, UDOT */
     ISA_NEON_I8MM = 1u << 19,    /**< SMMLA */
     ISA_NEON_BF16 = 1u << 20,    /**< BFDOT, BFMMLA */
-    ISA_SVE = 1u << 21
+    ISA_SVE = 1u << 21,
+    ISA_SVE2 = 1u << 22
 };
 
 /** A union of enum isa_feature, for example ISA_AVX2 | ISA_AVX_VNNI; 0 is portable C alone. */

@@ -11,7 +11,8 @@ static const struct linear_kernel *const kernel_lists[] = {
     linear_kernels_avx512bf16, linear_kernels_avx512vnni, linear_kernels_avx512,
     linear_kernels_avxvnni,    linear_kernels_vnni256,    linear_kernels_avx2,
 #elif defined(__aarch64__)
-    linear_kernels_neondot, linear_kernels_neon,
+    linear_kernels_neonbf16, linear_kernels_neoni8mm, linear_kernels_sve,
+    linear_kernels_neondot,  linear_kernels_neon,
 #endif
     linear_kernels_portable};
 

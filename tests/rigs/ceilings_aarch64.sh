@@ -22,7 +22,7 @@ build "$ceilings/compute_sve.c" -march=armv8.2-a+sve+fp16
 build "$ceilings/compute_neonext.c" -march=armv8.2-a+fp16+dotprod+i8mm+bf16
 for file in "$ceilings/compute_neon.c" "$ceilings/streams_base.c" "$ceilings/compute_base.c" \
     "$SOURCE/workloads/ceiling_check.c" "$SOURCE/workloads/ceiling_kernel.c" \
-    "$SOURCE/workloads/isa.c" "$SOURCE/roofline/status.c" "$TESTS/rigs/ceilings_check.c"; do
+    "$SOURCE/workloads/isa.c" "$SOURCE/workloads/kernel_evidence.c" "$SOURCE/roofline/status.c" "$TESTS/rigs/ceilings_check.c"; do
     build "$file" ""
 done
 "$cc" -static "$work"/*.o -lm -o "$work/check" || exit 1

@@ -1,6 +1,8 @@
 // Checks every ceiling kernel that the emulated CPU has; built for another architecture by
-// ceilings_aarch64.sh. Prints one line per kernel; exit 1 if one fails.
+// ceilings_aarch64.sh. Prints one line per kernel; exit 1 if one fails or is in no row of the table
+// of evidence.
 #include "workloads/ceiling_check.h"
+#include "workloads/kernel_evidence.h"
 
 #include <stdio.h>
 
@@ -29,6 +31,10 @@ static int check_chains(struct isa_set isa)
         (void)printf("%s %u %s\n", kernels[i]->class_, kernels[i]->chains,
                      passed[i] ? "ok" : "FAILED");
         failed += passed[i] ? 0 : 1;
+        if (kernel_evidence_find("compute", kernels[i]->class_, kernels[i]->dtype) == NULL) {
+            (void)printf("%s is in no row of kernel_evidence.c\n", kernels[i]->class_);
+            failed++;
+        }
     }
     return failed;
 }

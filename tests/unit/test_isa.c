@@ -59,7 +59,9 @@ static void never_beyond_the_kernel(void **state)
                  {ISA_NEON, " asimd "},
                  {ISA_NEON_DOTPROD, " asimddp "},
                  {ISA_NEON_I8MM, " i8mm "},
-                 {ISA_SVE, " sve "}};
+                 {ISA_NEON_BF16, " bf16 "},
+                 {ISA_SVE, " sve "},
+                 {ISA_SVE2, " sve2 "}};
     struct isa_set set = isa_detect();
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[8192] = "";

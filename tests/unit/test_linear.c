@@ -67,10 +67,12 @@ static const struct {
     uint32_t removed;
     const char *name;
 } isas[] = {{0, "all"},
+            {ISA_NEON_I8MM, "no neon_i8mm"},
+            {ISA_NEON_I8MM | ISA_SVE, "no sve"},
             {ISA_AVX512 | ISA_AVX512_BF16, "no avx512"},
             {ISA_AVX512 | ISA_AVX512_BF16 | ISA_AVX512_VNNI, "no avx512_vnni"},
             {ISA_AVX512 | ISA_AVX512_BF16 | ISA_AVX512_VNNI | ISA_AVX_VNNI, "no vnni"},
-            {ISA_AVX512 | ISA_AVX512_BF16 | ISA_AVX2 | ISA_NEON, "portable"}};
+            {ISA_AVX512 | ISA_AVX512_BF16 | ISA_AVX2 | ISA_NEON | ISA_SVE, "portable"}};
 
 // The next whole number of blocks above k: odd and even ones occur.
 static uint64_t fitting(enum line_format format, uint64_t k)
@@ -84,6 +86,10 @@ static void check_shape(uint64_t n, uint64_t k, unsigned batch, unsigned threads
     for (size_t i = 0; i < sizeof isas / sizeof *isas; i++) {
         struct linear_params params = {.n = n, .batch = batch, .threads = threads};
         params.isa = isa_without(isa_detect(), isas[i].removed);
+        if (i > 0 &&
+            params.isa.features == isa_without(isa_detect(), isas[i - 1].removed).features) {
+            continue; // this CPU has none of them
+        }
         params.prefetch_bytes = prefetch;
         for (int format = LINE_F32; format < LINE_FORMATS; format++) {
             params.k = fitting((enum line_format)format, k);

@@ -3,9 +3,7 @@
  *  a literal at each call. */
 
 #include "workloads/linear_kernel.h"
-#include "workloads/simd/lines.h"
-
-#include <string.h>
+#include "workloads/simd/quantise.h"
 
 /** How a tile is computed; all fields are literals. */
 struct blocks_form {
@@ -13,9 +11,6 @@ struct blocks_form {
     int columns;
     int prefetching;
 };
-
-// k that one word of activations holds, and words of a block.
-#define BLOCKS_STEPS (LINE_BLOCK_KS / 4)
 
 // Bits of an integer as it is multiplied.
 SIMD_INLINE int blocks_bits(const enum line_format format)
@@ -68,6 +63,53 @@ SIMD_INLINE v_line blocks_integers(v_line line, v_line high, const int step,
 }
 
 // sums[columns] += the integers of `steps` steps times x; returns the line after them.
+#ifdef SIMD_MMLA_I8
+// Two steps and two columns at a time.
+SIMD_INLINE const unsigned char *blocks_sum(v_sum *sums, const unsigned char *lines,
+                                            const uint32_t *x, const int steps,
+                                            size_t prefetch_bytes, const struct blocks_form f)
+{
+    const int bits = blocks_bits(f.format);
+    const int last = f.columns - 1;
+    v_line high = v_line_zero();
+    v_sum_pair pairs[LINEAR_TILE_MAX / 2];
+    if (blocks_high_bits(f.format) > 0) {
+        high = blocks_load(lines, prefetch_bytes, f);
+        lines += LINE_BYTES;
+    }
+    UNROLL
+    for (int b = 0; b < last; b += 2) {
+        pairs[b / 2] = v_sum_pair_start(sums[b], sums[b + 1]);
+    }
+    UNROLL
+    for (int step = 0; step < steps; step += 2) {
+        v_line line = blocks_load(lines, prefetch_bytes, f);
+        lines += LINE_BYTES;
+        const v_line first = blocks_integers(line, high, step, f);
+        if (bits == 8) {
+            line = blocks_load(lines, prefetch_bytes, f);
+            lines += LINE_BYTES;
+        }
+        const v_line second = blocks_integers(line, high, step + 1, f);
+        const uint32_t *at = x + step * f.columns;
+        const v_rows rows = v_rows_of(first, second);
+        UNROLL
+        for (int b = 0; b < last; b += 2) {
+            pairs[b / 2] = v_sum_pair_add(pairs[b / 2], rows, at + b, (size_t)f.columns, bits);
+        }
+        if (f.columns % 2 == 1) {
+            sums[last] = v_sum_add(sums[last], first, at[last], bits);
+            sums[last] = v_sum_add(sums[last], second, at[last + f.columns], bits);
+        }
+    }
+    UNROLL
+    for (int b = 0; b < last; b += 2) {
+        sums[b] = v_sum_pair_first(pairs[b / 2]);
+        sums[b + 1] = v_sum_pair_second(pairs[b / 2]);
+    }
+    return lines;
+}
+#else
 SIMD_INLINE const unsigned char *blocks_sum(v_sum *sums, const unsigned char *lines,
                                             const uint32_t *x, const int steps,
                                             size_t prefetch_bytes, const struct blocks_form f)
@@ -94,6 +136,7 @@ SIMD_INLINE const unsigned char *blocks_sum(v_sum *sums, const unsigned char *li
     }
     return lines;
 }
+#endif
 
 // acc[columns] += scales times the sums of `steps` steps times the scales of x; their words start
 // at x, the sums at `start` of the block's words.
@@ -297,62 +340,5 @@ SIMD_INLINE void blocks_tile(float *out, const unsigned char *weights, size_t un
     UNROLL
     for (int b = 0; b < f.columns; b++) {
         v16_store(out + 16 * b, acc[b]);
-    }
-}
-
-// To the nearest integer, ties to even, as a float; |v| < 2^22.
-SIMD_INLINE v16 blocks_round(v16 v)
-{
-    return v16_add(v16_add(v, v16_set1(0x1.8p23F)), v16_set1(-0x1.8p23F));
-}
-
-SIMD_INLINE v16 blocks_magnitude(v16 v)
-{
-    return v16_max(v, v16_mul(v, v16_set1(-1)));
-}
-
-// The words that follow a block's integers, whose two halves sum up to first and second.
-SIMD_INLINE void blocks_words(uint32_t *words, size_t columns, float scale, float first,
-                              float second, const struct line_layout *layout)
-{
-    const int32_t starts[] = {-layout->offset * (int32_t)(first + second),
-                              -layout->offset * (int32_t)first, -layout->offset * (int32_t)second};
-    const float sum = scale * (first + second);
-    memcpy(words + LINEAR_WORD_START * columns, &starts[0], sizeof *starts);
-    memcpy(words + LINEAR_WORD_SCALE * columns, &scale, sizeof scale);
-    memcpy(words + LINEAR_WORD_FIRST * columns, &starts[1], sizeof *starts);
-    memcpy(words + LINEAR_WORD_SECOND * columns, &starts[2], sizeof *starts);
-    if (layout->minimums) {
-        memcpy(words + LINEAR_WORD_SUM * columns, &sum, sizeof sum);
-    }
-}
-
-SIMD_INLINE void blocks_quantise_one(uint32_t *words, size_t columns, const float *x,
-                                     const struct line_layout *layout)
-{
-    const v16 first = v16_load(x);
-    const v16 second = v16_load(x + 16);
-    float largest = v16_reduce_max(v16_max(blocks_magnitude(first), blocks_magnitude(second)));
-    largest = largest < 0x1p-100F ? 0 : largest; // its reciprocal would be none
-    const v16 per_step = v16_set1(largest > 0 ? 127 / largest : 0);
-    const v16 low = blocks_round(v16_mul(first, per_step));
-    const v16 high = blocks_round(v16_mul(second, per_step));
-    int8_t values[LINE_BLOCK_KS];
-    v16_store_i8(values, low);
-    v16_store_i8(values + 16, high);
-    UNROLL
-    for (size_t i = 0; i < BLOCKS_STEPS; i++) {
-        memcpy(words + i * columns, values + 4 * i, 4);
-    }
-    blocks_words(words, columns, largest / 127, v16_reduce_add(low), v16_reduce_add(high), layout);
-}
-
-static void blocks_quantise(uint32_t *words, size_t columns, const float *x, size_t blocks,
-                            const struct line_layout *layout)
-{
-    for (size_t block = 0; block < blocks; block++) {
-        blocks_quantise_one(words, columns, x, layout);
-        words += LINEAR_BLOCK_WORDS * columns;
-        x += LINE_BLOCK_KS;
     }
 }

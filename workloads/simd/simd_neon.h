@@ -2,9 +2,11 @@
 #define WORKLOADS_SIMD_NEON_H
 
 /** The vector layer on AArch64 Advanced SIMD: sixteen lanes are four registers. See simd_c.h for
- *  what each function means. */
+ *  what each function means. SIMD_MMLA_BF16, SIMD_MMLA_I8: defined where sums of two columns at
+ *  once exist, by matrix products. */
 
 #include <arm_neon.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SIMD_ISA neon
@@ -175,6 +177,15 @@ SIMD_INLINE v16 v16_of_i8(v_line l)
     return (v16){neon_of_i8(l.q0), neon_of_i8(l.q1), neon_of_i8(l.q2), neon_of_i8(l.q3)};
 }
 
+SIMD_INLINE void v16_store_i8(int8_t *p, v16 v)
+{
+    const int16x8_t low = vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.q0)), //
+                                       vmovn_s32(vcvtq_s32_f32(v.q1)));
+    const int16x8_t high = vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.q2)), //
+                                        vmovn_s32(vcvtq_s32_f32(v.q3)));
+    vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+}
+
 #ifdef __ARM_FEATURE_DOTPROD
 #define SIMD_BLOCKS 1
 typedef struct {
@@ -231,13 +242,109 @@ SIMD_INLINE v16 v16_of_sum(v_sum sum, int32_t start, const int bits)
     return (v16){vcvtq_f32_s32(sum.q0), vcvtq_f32_s32(sum.q1), vcvtq_f32_s32(sum.q2),
                  vcvtq_f32_s32(sum.q3)};
 }
-SIMD_INLINE void v16_store_i8(int8_t *p, v16 v)
+#endif
+
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+#define SIMD_DOT 1
+SIMD_INLINE float32x4_t neon_dot_bf16(float32x4_t acc, uint32x4_t w, uint32x4_t x)
 {
-    const int16x8_t low = vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.q0)), //
-                                       vmovn_s32(vcvtq_s32_f32(v.q1)));
-    const int16x8_t high = vcombine_s16(vmovn_s32(vcvtq_s32_f32(v.q2)), //
-                                        vmovn_s32(vcvtq_s32_f32(v.q3)));
-    vst1q_s8(p, vcombine_s8(vmovn_s16(low), vmovn_s16(high)));
+    return vbfdotq_f32(acc, vreinterpretq_bf16_u32(w), vreinterpretq_bf16_u32(x));
+}
+SIMD_INLINE v16 v16_dot_bf16(v16 acc, v_line line, uint32_t pair)
+{
+    const uint32x4_t x = vdupq_n_u32(pair);
+    return (v16){neon_dot_bf16(acc.q0, line.q0, x), neon_dot_bf16(acc.q1, line.q1, x),
+                 neon_dot_bf16(acc.q2, line.q2, x), neon_dot_bf16(acc.q3, line.q3, x)};
+}
+#endif
+
+#if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC) || defined(__ARM_FEATURE_MATMUL_INT8)
+// Operands of products of 2 x 2 rows: of two lines of [16 rows] words, two words of two rows each.
+typedef struct {
+    uint32x4_t q[8];
+} v_rows;
+
+SIMD_INLINE v_rows v_rows_of(v_line first, v_line second)
+{
+    return (v_rows){{vzip1q_u32(first.q0, second.q0), vzip2q_u32(first.q0, second.q0),
+                     vzip1q_u32(first.q1, second.q1), vzip2q_u32(first.q1, second.q1),
+                     vzip1q_u32(first.q2, second.q2), vzip2q_u32(first.q2, second.q2),
+                     vzip1q_u32(first.q3, second.q3), vzip2q_u32(first.q3, second.q3)}};
+}
+// The same of two columns of activations, whose second words are `step` words on.
+SIMD_INLINE uint32x4_t neon_two_columns(const uint32_t *x, const size_t step)
+{
+    const uint32x2_t first = vld1_u32(x);
+    const uint32x2_t second = vld1_u32(x + step);
+    return vcombine_u32(vzip1_u32(first, second), vzip2_u32(first, second));
+}
+#endif
+
+#ifdef __ARM_FEATURE_BF16_VECTOR_ARITHMETIC
+// Two columns' sums as matrix products leave them: rows 2 i and 2 i + 1 of both.
+#define SIMD_MMLA_BF16 1
+typedef struct {
+    float32x4_t q[8];
+} v16_pair;
+
+SIMD_INLINE v16_pair v16_pair_zero(void)
+{
+    const float32x4_t v = vdupq_n_f32(0);
+    return (v16_pair){{v, v, v, v, v, v, v, v}};
+}
+SIMD_INLINE v16_pair v16_pair_add(v16_pair acc, v_rows w, const uint32_t *x, const size_t step)
+{
+    const bfloat16x8_t columns = vreinterpretq_bf16_u32(neon_two_columns(x, step));
+    _Pragma("GCC unroll 8") for (int i = 0; i < 8; i++)
+    {
+        acc.q[i] = vbfmmlaq_f32(acc.q[i], vreinterpretq_bf16_u32(w.q[i]), columns);
+    }
+    return acc;
+}
+SIMD_INLINE v16 v16_pair_first(v16_pair a)
+{
+    return (v16){vuzp1q_f32(a.q[0], a.q[1]), vuzp1q_f32(a.q[2], a.q[3]), vuzp1q_f32(a.q[4], a.q[5]),
+                 vuzp1q_f32(a.q[6], a.q[7])};
+}
+SIMD_INLINE v16 v16_pair_second(v16_pair a)
+{
+    return (v16){vuzp2q_f32(a.q[0], a.q[1]), vuzp2q_f32(a.q[2], a.q[3]), vuzp2q_f32(a.q[4], a.q[5]),
+                 vuzp2q_f32(a.q[6], a.q[7])};
+}
+#endif
+
+#ifdef __ARM_FEATURE_MATMUL_INT8
+#define SIMD_MMLA_I8 1
+typedef struct {
+    int32x4_t q[8];
+} v_sum_pair;
+
+// From the start of the two columns' sums: all rows alike.
+SIMD_INLINE v_sum_pair v_sum_pair_start(v_sum first, v_sum second)
+{
+    const int32x4_t v = vzip1q_s32(first.q0, second.q0);
+    return (v_sum_pair){{v, v, v, v, v, v, v, v}};
+}
+SIMD_INLINE v_sum_pair v_sum_pair_add(v_sum_pair sum, v_rows w, const uint32_t *x,
+                                      const size_t step, const int bits)
+{
+    const uint32x4_t offset = vdupq_n_u32(bits < 8 ? 0 : 0x80808080U);
+    const int8x16_t columns = vreinterpretq_s8_u32(neon_two_columns(x, step));
+    _Pragma("GCC unroll 8") for (int i = 0; i < 8; i++)
+    {
+        sum.q[i] = vmmlaq_s32(sum.q[i], vreinterpretq_s8_u32(veorq_u32(w.q[i], offset)), columns);
+    }
+    return sum;
+}
+SIMD_INLINE v_sum v_sum_pair_first(v_sum_pair s)
+{
+    return (v_sum){vuzp1q_s32(s.q[0], s.q[1]), vuzp1q_s32(s.q[2], s.q[3]),
+                   vuzp1q_s32(s.q[4], s.q[5]), vuzp1q_s32(s.q[6], s.q[7])};
+}
+SIMD_INLINE v_sum v_sum_pair_second(v_sum_pair s)
+{
+    return (v_sum){vuzp2q_s32(s.q[0], s.q[1]), vuzp2q_s32(s.q[2], s.q[3]),
+                   vuzp2q_s32(s.q[4], s.q[5]), vuzp2q_s32(s.q[6], s.q[7])};
 }
 #endif
 

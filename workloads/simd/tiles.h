@@ -93,6 +93,48 @@ SIMD_INLINE void tile_prefetch(const unsigned char *at, size_t group_step, const
     }
 }
 
+#ifdef SIMD_MMLA_BF16
+// Two lines of a group and two columns at a time; an odd last line or column by dot products.
+SIMD_INLINE void tile_sum_mmla(v16 *acc, const unsigned char *weights, size_t lines,
+                               const uint32_t *x, size_t prefetch_bytes, const struct tile_form f)
+{
+    const int last = f.columns - 1;
+    v16_pair pairs[LINEAR_TILE_MAX / 2];
+    UNROLL
+    for (int b = 0; b < f.columns; b++) {
+        acc[b] = v16_zero();
+        pairs[b / 2] = v16_pair_zero();
+    }
+    for (; lines >= 2; lines -= 2) {
+        if (f.prefetching) {
+            simd_prefetch(weights + prefetch_bytes);
+            simd_prefetch(weights + prefetch_bytes + LINE_BYTES);
+        }
+        const v_line first = v_line_load(weights);
+        const v_line second = v_line_load(weights + LINE_BYTES);
+        const v_rows rows = v_rows_of(first, second);
+        UNROLL
+        for (int b = 0; b < last; b += 2) {
+            pairs[b / 2] = v16_pair_add(pairs[b / 2], rows, x + b, (size_t)f.columns);
+        }
+        if (f.columns % 2 == 1) {
+            acc[last] = v16_dot_bf16(acc[last], first, x[last]);
+            acc[last] = v16_dot_bf16(acc[last], second, x[last + f.columns]);
+        }
+        weights += 2 * LINE_BYTES;
+        x += 2 * f.columns;
+    }
+    UNROLL
+    for (int b = 0; b < last; b += 2) {
+        acc[b] = v16_pair_first(pairs[b / 2]);
+        acc[b + 1] = v16_pair_second(pairs[b / 2]);
+    }
+    if (lines > 0) {
+        tile_line(acc, weights, 0, x, f);
+    }
+}
+#endif
+
 /** acc[tall][columns] = the sums over `lines` lines; acc has TILE_ACC_MAX elements. */
 SIMD_INLINE void tile_sum(v16 *acc, const unsigned char *weights, size_t group_step, size_t lines,
                           const void *x_words, size_t prefetch_bytes, const struct tile_form f)
@@ -100,6 +142,12 @@ SIMD_INLINE void tile_sum(v16 *acc, const unsigned char *weights, size_t group_s
     const int words = f.k_stride * (f.format != LINE_F32 && f.class_ == LINEAR_FMA ? 2 : 1);
     const int size = f.tall * f.columns;
     const uint32_t *x = x_words;
+#ifdef SIMD_MMLA_BF16
+    if (f.class_ == LINEAR_DOT && f.columns > 1) {
+        tile_sum_mmla(acc, weights, lines, x, prefetch_bytes, f);
+        return;
+    }
+#endif
     UNROLL
     for (int i = 0; i < f.chains * size; i++) {
         acc[i] = v16_zero();
