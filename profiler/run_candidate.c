@@ -96,7 +96,7 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
         }
         return work_sgemm(out, measure->session->blas, job->rows, job->n, job->k);
     }
-    bool integers = run_job_is_integer(job);
+    bool integers = run_job_is_integer(job) || job->op == MODEL_OP_ACT_QUANT;
     if (integers && candidate == CANDIDATE_FMA) {
         return status_error(STATUS_UNAVAILABLE, "integers are multiplied as they are");
     }
@@ -113,6 +113,8 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
         return create_experts(out, job, &params);
     case RUN_HEADS:
         return work_heads(out, &params, job->heads, (unsigned)job->rows);
+    case RUN_QUANTISE:
+        return work_quantise(out, &params, job->rows);
     case RUN_LINEAR:
     case RUN_ATTENTION:
         break;
@@ -141,8 +143,9 @@ static struct status prepare_contender(struct contender *c, struct run_measure *
         return status;
     }
     rotation_calibrate(&c->rotation, STRETCH, 1e-3);
-    c->variants =
-        work_is_library(c->work) || job->prefill ? 1 : sizeof distances / sizeof *distances;
+    c->variants = work_is_library(c->work) || job->prefill || job->op == MODEL_OP_ACT_QUANT
+                      ? 1
+                      : sizeof distances / sizeof *distances;
     return status;
 }
 
@@ -281,7 +284,7 @@ struct status run_candidate_way(struct forward_way *out, struct run_measure *mea
         choice.candidate = CANDIDATE_FMA;
         choice.prefetch_bytes = distances[0];
     }
-    bool integers = run_job_is_integer(job);
+    bool integers = run_job_is_integer(job) || job->op == MODEL_OP_ACT_QUANT;
     out->class_ = integers || choice.candidate == CANDIDATE_DOT ? LINEAR_DOT : LINEAR_FMA;
     out->prefetch_bytes = choice.prefetch_bytes;
     return candidate_isa(&out->isa, measure, choice.candidate);

@@ -2,6 +2,7 @@
 
 #include "profiler/result_build.h"
 #include "roofline/step.h"
+#include "workloads/work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,15 +12,17 @@ enum { SHAPES_MAX = 32 };
 
 bool run_job_is_integer(const struct run_job *job)
 {
-    return job->op != MODEL_OP_ATTENTION && line_is_blocks(run_weight_format(job));
+    return job->op != MODEL_OP_ATTENTION && job->op != MODEL_OP_ACT_QUANT &&
+           line_is_blocks(run_weight_format(job));
 }
 
 enum run_job_kind run_job_kind(const struct run_job *job)
 {
-    return job->op == MODEL_OP_ATTENTION ? RUN_ATTENTION
-           : job->op == MODEL_OP_EXPERTS ? RUN_EXPERTS
-           : job->heads > 0              ? RUN_HEADS
-                                         : RUN_LINEAR;
+    return job->op == MODEL_OP_ATTENTION   ? RUN_ATTENTION
+           : job->op == MODEL_OP_EXPERTS   ? RUN_EXPERTS
+           : job->op == MODEL_OP_ACT_QUANT ? RUN_QUANTISE
+           : job->heads > 0                ? RUN_HEADS
+                                           : RUN_LINEAR;
 }
 
 static struct status append(struct run_jobs *jobs, const struct run_job *job)
@@ -324,6 +327,37 @@ static struct status add_attention(struct run_jobs *jobs, const struct model *mo
     return status_ok();
 }
 
+// Quantising the inputs of the products from `first` on, by their length and type.
+static struct status add_quantise(struct run_jobs *jobs, size_t first)
+{
+    size_t end = jobs->count;
+    for (size_t i = first; i < end; i++) {
+        struct run_job job = jobs->list[i];
+        bool known = false;
+        if (run_job_kind(&job) != RUN_LINEAR || !run_job_is_integer(&job)) {
+            continue;
+        }
+        job.op = MODEL_OP_ACT_QUANT;
+        job.variant = 0;
+        for (size_t j = end; j < jobs->count && !known; j++) {
+            struct run_job *other = &jobs->list[j];
+            known = other->k == job.k && other->rows == job.rows && other->dtype == job.dtype;
+            other->layers += known ? job.layers : 0;
+            job.variant++;
+        }
+        if (known) {
+            continue;
+        }
+        job.n = job.k;
+        job.flop = WORK_QUANTISE_FLOP * (double)job.rows * (double)job.k;
+        job.bytes = work_quantise_bytes(job.rows, job.k);
+        job.instance_bytes = job.bytes;
+        job.step_bytes = 0; // what one operator writes the next finds in cache
+        TRY(append(jobs, &job));
+    }
+    return status_ok();
+}
+
 static struct status add_step(struct run_jobs *jobs, const struct model *model,
                               const struct run_request *request, struct run_job base)
 {
@@ -347,7 +381,8 @@ static struct status add_step(struct run_jobs *jobs, const struct model *model,
     TRY(add_experts(jobs, first, model, &base));
     TRY(add_linears(jobs, first, model, &base, MODEL_OP_GATE_UP));
     TRY(add_linears(jobs, first, model, &base, MODEL_OP_DOWN));
-    return add_linears(jobs, first, model, &base, MODEL_OP_HEAD);
+    TRY(add_linears(jobs, first, model, &base, MODEL_OP_HEAD));
+    return add_quantise(jobs, first);
 }
 
 static struct status plan_phase(struct run_jobs *jobs, const struct model *model,

@@ -38,7 +38,7 @@ struct run_job {
 };
 
 /** How a job's work is made. */
-enum run_job_kind { RUN_LINEAR, RUN_ATTENTION, RUN_EXPERTS, RUN_HEADS };
+enum run_job_kind { RUN_LINEAR, RUN_ATTENTION, RUN_EXPERTS, RUN_HEADS, RUN_QUANTISE };
 
 enum run_job_kind run_job_kind(const struct run_job *job);
 

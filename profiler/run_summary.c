@@ -42,8 +42,8 @@ static bool is_of_integers(const struct result_run *run, const char *dtype)
     bool integers = id < DTYPE_COUNT && dtype_get(id)->kind == DTYPE_INT;
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *point = &run->points[i];
-        integers = integers || (point->integer_operations &&
-                                strcmp(result_point_recipe(point), dtype) == 0);
+        integers = integers ||
+                   (point->integer_operations && strcmp(result_point_recipe(point), dtype) == 0);
     }
     return integers;
 }
@@ -160,6 +160,11 @@ static void fill_steps(struct result_run *run, const struct model *model,
     }
 }
 
+static bool is_linear(const struct result_point *point)
+{
+    return strcmp(point->operator_, "attention") != 0 && strcmp(point->operator_, "act_quant") != 0;
+}
+
 // Seconds of the linears of a decode step at a batch, the ends of their intervals added up; the
 // value is NaN if some were not measured.
 static struct verdict_ratio linears_seconds(const struct result_run *run, const char *dtype,
@@ -170,7 +175,7 @@ static struct verdict_ratio linears_seconds(const struct result_run *run, const 
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *p = &run->points[i];
         if (strcmp(p->phase, "decode") == 0 && strcmp(result_point_recipe(p), dtype) == 0 &&
-            p->batch == batch && p->context == context && strcmp(p->operator_, "attention") != 0) {
+            p->batch == batch && p->context == context && is_linear(p)) {
             any = true;
             sum.value += p->seconds.value * p->layers;
             sum.low += p->seconds.ci95_low * p->layers;
@@ -189,7 +194,7 @@ static bool linears_bound_by(const struct result_run *run, const char *dtype, un
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *p = &run->points[i];
         if (strcmp(p->phase, "decode") == 0 && strcmp(result_point_recipe(p), dtype) == 0 &&
-            p->batch == batch && p->context == context && strcmp(p->operator_, "attention") != 0) {
+            p->batch == batch && p->context == context && is_linear(p)) {
             double seconds = p->seconds.value * p->layers;
             bool is = compute ? p->bound == BOUND_COMPUTE : verdict_is_memory(p->bound);
             all += seconds;

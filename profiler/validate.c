@@ -117,6 +117,9 @@ static bool served_by_cache(const struct result_run *run)
 {
     for (size_t i = 0; i < run->point_count; i++) {
         const char *level = run->points[i].resident_level;
+        if (strcmp(run->points[i].operator_, "act_quant") == 0) {
+            continue; // activations always are
+        }
         if (level[0] != '\0' && strcmp(level, "DRAM") != 0) {
             return true;
         }

@@ -61,10 +61,11 @@ static void multiplied_row(double *out, const struct linear *l, unsigned b)
     }
 }
 
-// Whether the quantised x is within half a step of x, a step being max |x| / 127 of its block.
-static bool quantised_well(const struct linear *l, const double *quantised, unsigned b)
+// The largest distance of quantised x from x over the largest |x| of its block.
+static double quantised_off(const struct linear *l, const double *quantised, unsigned b)
 {
     const float *x = l->x + b * l->ldx;
+    double worst = 0;
     for (uint64_t from = 0; from < l->params.k; from += LINE_BLOCK_KS) {
         double largest = 0;
         uint64_t left = l->params.k - from;
@@ -73,13 +74,28 @@ static bool quantised_well(const struct linear *l, const double *quantised, unsi
             largest = fmax(largest, fabs((double)x[k]));
         }
         for (uint64_t k = from; k < to; k++) {
-            double off = fabs(quantised[k] - (double)x[k]);
-            if (!(off <= largest / 127 * (0.5 + 1e-4))) {
-                return false;
-            }
+            double off = fabs(quantised[k] - (double)x[k]) / (largest > 0 ? largest : 1);
+            worst = off > worst || isnan(off) ? off : worst;
         }
     }
-    return true;
+    return isnan(worst) ? HUGE_VAL : worst;
+}
+
+double linear_pack_tolerance(void)
+{
+    return (0.5 + 1e-4) / 127;
+}
+
+double linear_pack_check(const struct linear *linear)
+{
+    double *row = malloc(linear->params.k * sizeof *row);
+    double worst = row == NULL ? HUGE_VAL : 0;
+    for (unsigned b = 0; row != NULL && b < linear->params.batch; b++) {
+        quantised_row(row, linear, b);
+        worst = fmax(worst, quantised_off(linear, row, b));
+    }
+    free(row);
+    return worst;
 }
 
 /** What the rows of W are checked with. */
@@ -122,7 +138,8 @@ static double check_rows(const struct reference *r, uint64_t rows)
     for (unsigned b = 0; b < r->linear->params.batch; b++) {
         double *x = r->x + b * r->linear->params.k;
         multiplied_row(x, r->linear, b);
-        if (line_is_blocks(r->linear->params.format) && !quantised_well(r->linear, x, b)) {
+        if (line_is_blocks(r->linear->params.format) &&
+            quantised_off(r->linear, x, b) > linear_pack_tolerance()) {
             return HUGE_VAL;
         }
     }

@@ -41,9 +41,19 @@ bool linear_needs_packing(const struct linear *l);
 void linear_pack_share(const struct linear *l, unsigned thread);
 
 /** The two halves of linear_run() for callers that time them apart: the thread's share of packing
- *  x, and, after a barrier, the full kernel's product. */
+ *  x (or what a twin does in its place: reads x, or packs one unit again and again), and, after a
+ *  barrier, the full kernel's product. */
 void linear_pack(const struct linear *linear, unsigned thread);
+void linear_pack_mode(struct linear *linear, unsigned thread, enum linear_mode mode);
 void linear_multiply(struct linear *linear, unsigned thread, const unsigned char *weights);
+
+/** Bytes that packing reads and writes, over all threads. */
+uint64_t linear_pack_bytes(const struct linear *linear);
+
+/** Largest distance of quantised x from x, relative to the largest |x| of its block; infinite if
+ *  it is no number. Block formats only, packed before. And its bound: half a step of 127. */
+double linear_pack_check(const struct linear *linear);
+double linear_pack_tolerance(void);
 
 /** linear_multiply(), or what a twin does in its place. */
 void linear_multiply_mode(struct linear *linear, unsigned thread, const unsigned char *weights,

@@ -1,12 +1,13 @@
 #include "workloads/work.h"
 
 #include "workloads/bank_work.h"
+#include "workloads/linear_plan.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum work_kind { WORK_LINEAR, WORK_ATTENTION, WORK_HEADS, WORK_EXPERTS, WORK_SGEMM };
+enum work_kind { WORK_LINEAR, WORK_QUANTISE, WORK_ATTENTION, WORK_HEADS, WORK_EXPERTS, WORK_SGEMM };
 
 struct sgemm {
     struct blas *blas;
@@ -65,6 +66,14 @@ static struct status create_chunks(struct work *work, const struct linear_params
     return p.batch == 0 ? status_ok() : linear_create(&work->rest, &p);
 }
 
+// The activations of a product do not change: act_quant is measured by itself.
+static void quantise_once(struct linear *linear)
+{
+    for (unsigned t = 0; linear != NULL && t < linear->params.threads; t++) {
+        linear_pack(linear, t);
+    }
+}
+
 struct status work_linear(struct work **out, const struct linear_params *params, uint64_t rows)
 {
     struct work *work = work_new(WORK_LINEAR);
@@ -74,7 +83,30 @@ struct status work_linear(struct work **out, const struct linear_params *params,
     }
     work->linear_flop = 2.0 * (double)rows * (double)params->n * (double)params->k;
     struct status status = create_chunks(work, params, rows);
+    if (status.code == STATUS_OK && line_is_blocks(params->format)) {
+        quantise_once(work->chunk);
+        quantise_once(work->rest);
+    }
     return work_finish(out, work, status);
+}
+
+double work_quantise_bytes(uint64_t rows, uint64_t k)
+{
+    double written = (double)(sizeof(uint32_t) * LINEAR_BLOCK_WORDS) / LINE_BLOCK_KS;
+    return (double)rows * (double)k * ((double)sizeof(float) + written);
+}
+
+struct status work_quantise(struct work **out, const struct linear_params *params, uint64_t rows)
+{
+    struct work *work = work_new(WORK_QUANTISE);
+    struct linear_params p = *params;
+    *out = NULL;
+    if (work == NULL) {
+        return no_memory();
+    }
+    p.n = LINE_ROWS;
+    work->linear_flop = WORK_QUANTISE_FLOP * (double)rows * (double)p.k;
+    return work_finish(out, work, create_chunks(work, &p, rows));
 }
 
 struct status work_attention(struct work **out, const struct attention_params *params)
@@ -172,6 +204,8 @@ size_t work_thread_bytes(const struct work *work)
     switch (work->kind) {
     case WORK_LINEAR:
         return linear_thread_bytes(work->chunk, 0);
+    case WORK_QUANTISE:
+        return LINE_BYTES;
     case WORK_ATTENTION:
         return attention_thread_bytes(work->attention, 0);
     case WORK_HEADS:
@@ -190,6 +224,8 @@ uint64_t work_stored_bytes(const struct work *work)
     switch (work->kind) {
     case WORK_LINEAR:
         return linear_stored_bytes(work->chunk);
+    case WORK_QUANTISE:
+        return linear_pack_bytes(work->chunk);
     case WORK_ATTENTION:
         return attention_stored_bytes(work->attention);
     case WORK_HEADS:
@@ -207,19 +243,32 @@ static void run_sgemm(const struct sgemm *g, const unsigned char *weights)
     blas_sgemm(g->blas, g->rows, g->n, g->k, g->x, (const float *)(const void *)weights, g->y);
 }
 
+static void run_chunk(const struct work *work, struct linear *chunk, unsigned thread,
+                      const unsigned char *weights, enum linear_mode mode)
+{
+    if (work->kind == WORK_QUANTISE) {
+        linear_pack_mode(chunk, thread, mode);
+    } else if (line_is_blocks(chunk->params.format)) {
+        linear_multiply_mode(chunk, thread, weights, mode);
+    } else {
+        linear_run(chunk, thread, weights, mode);
+    }
+}
+
 void work_run(struct work *work, unsigned thread, unsigned char *const *memory,
               enum linear_mode mode)
 {
     switch (work->kind) {
     case WORK_LINEAR:
+    case WORK_QUANTISE:
         for (uint64_t i = 0; i < work->chunks; i++) {
-            linear_run(work->chunk, thread, memory[thread], mode);
+            run_chunk(work, work->chunk, thread, memory[thread], mode);
             if (i + 1 < work->chunks || work->rest != NULL) {
 #pragma omp barrier
             }
         }
         if (work->rest != NULL) {
-            linear_run(work->rest, thread, memory[thread], mode);
+            run_chunk(work, work->rest, thread, memory[thread], mode);
         }
         break;
     case WORK_ATTENTION:
@@ -278,6 +327,10 @@ double work_check(const struct work *work, unsigned char *const *memory, uint64_
     if (work->kind == WORK_SGEMM) {
         return sgemm_check(&work->sgemm, memory[0], samples);
     }
+    if (work->kind == WORK_QUANTISE) {
+        double whole = linear_pack_check(work->chunk);
+        return work->rest == NULL ? whole : fmax(whole, linear_pack_check(work->rest));
+    }
     const unsigned char *const *weights = (const unsigned char *const *)memory;
     double error = linear_check(work->chunk, weights, samples);
     return work->rest == NULL ? error : fmax(error, linear_check(work->rest, weights, samples));
@@ -288,6 +341,8 @@ double work_tolerance(const struct work *work)
     switch (work->kind) {
     case WORK_LINEAR:
         return linear_tolerance(work->chunk);
+    case WORK_QUANTISE:
+        return linear_pack_tolerance();
     case WORK_ATTENTION:
         return attention_tolerance(work->attention);
     case WORK_HEADS:
@@ -321,6 +376,7 @@ const char *work_class_name(const struct work *work)
 {
     switch (work->kind) {
     case WORK_LINEAR:
+    case WORK_QUANTISE:
         return linear_class_name(work->chunk);
     case WORK_ATTENTION:
         return attention_class_name(work->attention);
@@ -338,6 +394,7 @@ const char *work_isa_name(const struct work *work)
 {
     switch (work->kind) {
     case WORK_LINEAR:
+    case WORK_QUANTISE:
         return linear_isa_name(work->chunk);
     case WORK_ATTENTION:
         return attention_isa_name(work->attention);
@@ -355,6 +412,7 @@ double work_flop_executed(const struct work *work)
 {
     switch (work->kind) {
     case WORK_LINEAR:
+    case WORK_QUANTISE:
     case WORK_HEADS:
     case WORK_EXPERTS:
         return work->linear_flop;

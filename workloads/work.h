@@ -12,10 +12,24 @@
 
 struct work;
 
-/** Linear layer on params.batch rows; more than LINEAR_BATCH_MAX rows are done in chunks of that
- *  many, each streaming the weights again. Errors: as linear_create(). */
+/** Operations that quantising one value counts for: its magnitude, the maximum, the product by the
+ *  scale's reciprocal, the rounding. */
+enum { WORK_QUANTISE_FLOP = 4 };
+
+/** Bytes that quantising rows of k values reads (f32) and writes (LINEAR_BLOCK_WORDS for 32). */
+double work_quantise_bytes(uint64_t rows, uint64_t k);
+
+/** Linear layer on params.batch rows (in block formats quantised before: work_quantise()); more
+ * than LINEAR_BATCH_MAX rows are done in chunks of that many, each streaming the weights again.
+ * Errors: as linear_create(). */
 CHECKED struct status work_linear(struct work **out, const struct linear_params *params,
                                   uint64_t rows);
+
+/** Quantising `rows` rows of activations for weights of a block format: params->k, format and isa
+ *  count, n does not. The activations are the work's own and stay in cache; an instance is one
+ *  line that is not read. Errors: as linear_create(). */
+CHECKED struct status work_quantise(struct work **out, const struct linear_params *params,
+                                    uint64_t rows);
 
 /** Attention. Errors: as attention_create(). */
 CHECKED struct status work_attention(struct work **out, const struct attention_params *params);

@@ -18,7 +18,15 @@ import json
 import sys
 
 document = json.load(open(sys.argv[1]))
-points = [p for p in document["points"] if p["operator"] != "attention"]
+points = [p for p in document["points"] if p["operator"] not in ("attention", "act_quant")]
+for p in document["points"]:
+    if p["operator"] == "act_quant": # the inputs of 96 values; those of 250 are not quantised
+        rows, k = p["shape"]["m"], p["shape"]["k"]
+        assert (rows, k, p["layers"]) == (p["batch"], 96, 7), p
+        assert p["bytes_modelled"] == rows * k * (4 + 12 * 4 / 32) and p["flop"] == 4 * rows * k, p
+        assert p["op_kind"] == "float" and p["resident_level"] == "L1" and p["verified"], p
+        assert p["seconds"]["value"] > 0 and p["roof"]["name"], p
+assert sum(p["operator"] == "act_quant" for p in document["points"]) == 2 * 2
 assert len(points) == 2 * 2 * 5, [p["id"] for p in points]
 per_32 = {"q8_0": 34, "q4_0": 18}
 for p in points:
@@ -43,7 +51,7 @@ import json
 import sys
 
 document = json.load(open(sys.argv[1]))
-points = [p for p in document["points"] if p["operator"] != "attention"]
+points = [p for p in document["points"] if p["operator"] not in ("attention", "act_quant")]
 assert len(points) == 6 * 2 * 5, [p["id"] for p in points]
 bytes_of_256 = {"q4_k": 144, "q5_k": 176, "q6_k": 210, "int4_g128": 132, "mxfp4": 136}
 bytes_of_288 = {"q4_k": 198, "q5_k": 216, "q6_k": 306, "int4_g128": 576, "mxfp4": 153}

@@ -96,6 +96,35 @@ static void prefill_by_hand(void **state)
     free(jobs.list);
 }
 
+// Every product's input once for its length: three of the width a layer and the head's, one of the
+// MLP's. A prefill's head sees fewer rows.
+static void quantising_by_hand(void **state)
+{
+    (void)state;
+    for (int prefill = 0; prefill < 2; prefill++) {
+        struct run_jobs jobs;
+        struct run_request request = request_for(prefill == 0, prefill == 1, "q4_0");
+        const uint64_t rows = prefill ? 2 * 128 : 2;
+        request.batch = (struct option_counts){1, {2}};
+        request.prompt = (struct option_counts){1, {128}};
+        plan(&jobs, "llama-3.2-1b", &request);
+        // Four operations a value; four bytes in, a value and a half word of eight in 32 out.
+        const struct expected want[] = {
+            {MODEL_OP_ACT_QUANT, prefill ? 48 : 49, rows, 2048, 2048, 4.0 * (double)rows * 2048,
+             5.5 * (double)rows * 2048},
+            {MODEL_OP_ACT_QUANT, 16, rows, 8192, 8192, 4.0 * (double)rows * 8192,
+             5.5 * (double)rows * 8192},
+            {MODEL_OP_ACT_QUANT, 1, 2, 2048, 2048, 4.0 * 2 * 2048, 5.5 * 2 * 2048}};
+        assert_int_equal(jobs.count, prefill ? 9 : 8);
+        assert_jobs(jobs.list + 6, want, jobs.count - 6);
+        for (size_t i = 6; i < jobs.count; i++) {
+            assert_int_equal(jobs.list[i].variant, i - 6);
+            assert_true(!run_job_is_integer(&jobs.list[i]));
+        }
+        free(jobs.list);
+    }
+}
+
 static void every_combination_once(void **state)
 {
     (void)state;
@@ -230,9 +259,10 @@ static void windows_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decode_by_hand),         cmocka_unit_test(prefill_by_hand),
-        cmocka_unit_test(every_combination_once), cmocka_unit_test(experts_by_hand),
-        cmocka_unit_test(latent_by_hand),         cmocka_unit_test(windows_apart),
+        cmocka_unit_test(decode_by_hand),     cmocka_unit_test(prefill_by_hand),
+        cmocka_unit_test(quantising_by_hand), cmocka_unit_test(every_combination_once),
+        cmocka_unit_test(experts_by_hand),    cmocka_unit_test(latent_by_hand),
+        cmocka_unit_test(windows_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
