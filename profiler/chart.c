@@ -113,40 +113,79 @@ static bool is_decode(const char *phase)
     return strcmp(phase, "decode") == 0;
 }
 
-static void sweep_label(char label[CHART_TEXT], const struct making *making, const char *dtype,
-                        uint64_t batch, uint64_t context, const char *what)
+// One of several numbers of threads of a run: ", 2 threads"; else "".
+static const char *threads_text(char out[24], const struct result_run *run, unsigned threads)
+{
+    out[0] = '\0';
+    if (run->sweep_count > 0) {
+        (void)snprintf(out, 24, ", %u threads", threads);
+    }
+    return out;
+}
+
+static void sweep_label(char label[CHART_TEXT], const struct making *making,
+                        const struct result_step *step, const char *what, const char *threads)
 {
     bool over_batch = making->chart->picture == CHART_BATCH;
-    (void)snprintf(label, CHART_TEXT, "%.60s%.15s, %s %" PRIu64 ", %s", making->prefix, dtype,
-                   over_batch ? "context" : "batch", over_batch ? context : batch, what);
+    (void)snprintf(label, CHART_TEXT, "%.60s%.15s, %s %" PRIu64 ", %s%s", making->prefix,
+                   step->dtype, over_batch ? "context" : "batch",
+                   over_batch ? step->context : step->batch, what, threads);
+}
+
+static void sweep_points(struct making *making, const struct result_run *run)
+{
+    char label[CHART_TEXT];
+    char threads[24];
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *point = &run->points[i];
+        bool over_batch = making->chart->picture == CHART_BATCH;
+        double x = over_batch ? point->batch : (double)point->context;
+        if (is_decode(point->phase) && reading_is_present(&point->seconds) &&
+            point->time_share_fraction > 0 && point->layers > 0) {
+            struct result_step of = {.batch = point->batch, .context = point->context};
+            (void)snprintf(of.dtype, sizeof of.dtype, "%s", result_point_recipe(point));
+            sweep_label(label, making, &of, "operators",
+                        threads_text(threads, run, point->threads));
+            add_point(making, label, false, step_rate(point, x));
+        }
+    }
 }
 
 static void sweep_run(struct making *making, const struct result_run *run)
 {
+    char threads[24];
     bool over_batch = making->chart->picture == CHART_BATCH;
     char label[CHART_TEXT];
     for (size_t i = 0; i < run->step_count; i++) {
         const struct result_step *step = &run->steps[i];
         double x = over_batch ? step->batch : (double)step->context;
         if (is_decode(step->phase)) {
-            sweep_label(label, making, step->dtype, step->batch, step->context, "step");
+            (void)threads_text(threads, run, step->threads);
+            sweep_label(label, making, step, "step", threads);
             add_reading(making, label, x, &step->tokens_per_s);
             const struct reading *bound = &step->predicted_tokens_per_s;
-            sweep_label(label, making, step->dtype, step->batch, step->context, "bound");
+            sweep_label(label, making, step, "bound", threads);
             if (reading_is_present(bound)) {
                 add_point(making, label, true,
                           (struct chart_point){x, bound->value, (double)NAN, (double)NAN});
             }
         }
     }
-    for (size_t i = 0; i < run->point_count; i++) {
-        const struct result_point *point = &run->points[i];
-        double x = over_batch ? point->batch : (double)point->context;
-        if (is_decode(point->phase) && reading_is_present(&point->seconds) &&
-            point->time_share_fraction > 0 && point->layers > 0) {
-            sweep_label(label, making, result_point_recipe(point), point->batch, point->context,
-                        "operators");
-            add_point(making, label, false, step_rate(point, x));
+    sweep_points(making, run);
+}
+
+// Tokens/s of steps at several numbers of threads.
+static void tokens_run(struct making *making, const struct result_run *run)
+{
+    char label[CHART_TEXT];
+    for (size_t i = 0; i < run->sweep_count; i++) {
+        const struct result_sweep *sweep = &run->sweeps[i];
+        bool decode = is_decode(sweep->phase);
+        (void)snprintf(label, sizeof label, "%.60s%s b%u %s%" PRIu64 " %s", making->prefix,
+                       sweep->phase, sweep->batch, decode ? "c" : "n",
+                       decode ? sweep->context : sweep->prompt, sweep->dtype);
+        for (size_t r = 0; r < sweep->row_count; r++) {
+            add_reading(making, label, sweep->rows[r].threads, &sweep->rows[r].tokens_per_s);
         }
     }
 }
@@ -164,12 +203,14 @@ static void threads_run(struct making *making, const struct result_run *run)
 static void operators_run(struct making *making, const struct result_run *run)
 {
     char text[CHART_TEXT];
+    char threads[24];
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *point = &run->points[i];
         bool decode = is_decode(point->phase);
-        (void)snprintf(text, sizeof text, "%.40s%s b%u %s%" PRIu64 " %s", making->prefix,
+        (void)snprintf(text, sizeof text, "%.40s%s b%u %s%" PRIu64 " %s%s", making->prefix,
                        point->phase, point->batch, decode ? "c" : "n",
-                       decode ? point->context : point->prompt, result_point_recipe(point));
+                       decode ? point->context : point->prompt, result_point_recipe(point),
+                       threads_text(threads, run, point->threads));
         size_t category = category_of(making->chart, text);
         if (category < CHART_CATEGORIES_MAX && reading_is_present(&point->seconds)) {
             double layers = point->layers;
@@ -222,11 +263,29 @@ static const struct picture pictures[CHART_PICTURES] = {
                        "tokens cached before the step", "tokens/s, all sequences",
                        "decode at two contexts (run --context 512,4096)"},
     [CHART_THREADS] = {threads_run, false, false, false, 2, "Bandwidth over threads", "threads",
-                       "bytes/s", "a curve over threads (probe without --quick)"},
+                       "bytes/s",
+                       "a curve over threads (probe without --quick, run --threads 1,2,4)"},
     [CHART_OPERATORS] = {operators_run, true, true, false, 1, "Time of a step by operator", "step",
                          "share of the operators' time", "a measured operator (run)"},
     [CHART_LEVELS] = {levels_run, true, false, false, 2, "Read bandwidth by level", "level",
                       "bytes/s", "loads from two levels (probe)"}};
+
+// In place of the bandwidths where a run was made at several numbers of threads.
+static const struct picture tokens_picture = {
+    tokens_run, false,      false,
+    false,      2,          "Tokens over threads",
+    "threads",  "tokens/s", "several --threads (run --threads 1,2,4)"};
+
+static const struct picture *picture_of(enum chart_picture picture, const struct result_run *runs,
+                                        size_t run_count)
+{
+    for (size_t i = 0; i < run_count && picture == CHART_THREADS; i++) {
+        if (runs[i].sweep_count > 0) {
+            return &tokens_picture;
+        }
+    }
+    return &pictures[picture];
+}
 
 // Steps differ by orders of magnitude: bars are shares of the step's time, and its category tells
 // the time.
@@ -291,7 +350,7 @@ static bool all_above_0(const struct chart *chart)
 struct status chart_make(struct chart *out, enum chart_picture picture,
                          const struct result_run *runs, size_t run_count, const char *const *labels)
 {
-    const struct picture *how = &pictures[picture];
+    const struct picture *how = picture_of(picture, runs, run_count);
     struct making making = {.chart = out, .prefix = ""};
     memset(out, 0, sizeof *out);
     out->picture = picture;

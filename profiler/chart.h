@@ -12,7 +12,7 @@
 enum chart_picture {
     CHART_BATCH,     /**< tokens/s of decode over sequences */
     CHART_CONTEXT,   /**< tokens/s of decode over cached tokens */
-    CHART_THREADS,   /**< bytes/s over threads */
+    CHART_THREADS,   /**< bytes/s over threads; tokens/s of runs that had several */
     CHART_OPERATORS, /**< a step's time by operator: stacked shares; its seconds in the category */
     CHART_LEVELS,    /**< bytes/s by level of memory: the hierarchy of roofs */
     CHART_PICTURES

@@ -73,6 +73,7 @@ extern const struct field result_counter_fields[]; /**< beside its metric and va
 extern const struct field result_certificate_fields[];
 extern const struct field result_step_fields[];
 extern const struct field result_crossover_fields[];
+extern const struct field result_sweep_fields[];
 extern const struct field result_warning_fields[];
 extern const struct field result_claim_fields[];
 

@@ -127,6 +127,7 @@ static int compare_section(const struct result_point *a, const struct result_poi
     int order = strcmp(a->phase, b->phase);
     order = order != 0 ? order : compare_u64(a->context, b->context);
     order = order != 0 ? order : compare_u64(a->prompt, b->prompt);
+    order = order != 0 ? order : compare_u64(a->threads, b->threads);
     return order != 0 ? order : strcmp(result_point_recipe(a), result_point_recipe(b));
 }
 
@@ -168,14 +169,20 @@ bool report_same_section(const struct result_point *a, const struct result_point
     return compare_section(a, b) == 0;
 }
 
-void report_section_heading(char out[REPORT_HEADING], const struct result_point *point)
+void report_section_heading(char out[REPORT_HEADING], const struct result_run *run,
+                            const struct result_point *point)
 {
+    char threads[24] = "";
+    if (run->sweep_count > 0) {
+        (void)snprintf(threads, sizeof threads, ", %u thread%s", point->threads,
+                       point->threads == 1 ? "" : "s");
+    }
     if (strcmp(point->phase, "prefill") == 0) {
-        (void)snprintf(out, REPORT_HEADING, "prefill of %" PRIu64 " tokens, %s", point->prompt,
-                       result_point_recipe(point));
+        (void)snprintf(out, REPORT_HEADING, "prefill of %" PRIu64 " tokens, %s%s", point->prompt,
+                       result_point_recipe(point), threads);
     } else {
-        (void)snprintf(out, REPORT_HEADING, "%s, context %" PRIu64 ", %s", point->phase,
-                       point->context, result_point_recipe(point));
+        (void)snprintf(out, REPORT_HEADING, "%s, context %" PRIu64 ", %s%s", point->phase,
+                       point->context, result_point_recipe(point), threads);
     }
 }
 
@@ -185,6 +192,7 @@ bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
     if (strcmp(step->phase, section->phase) != 0 ||
         strcmp(step->dtype, result_point_recipe(section)) != 0 ||
         step->context != section->context || step->prompt != section->prompt ||
+        (step->threads > 0 && step->threads != section->threads) ||
         !reading_is_present(&step->tokens_per_s)) {
         return false;
     }
@@ -233,6 +241,31 @@ void report_crossover_text(char out[REPORT_HEADING], const struct result_crossov
         (void)snprintf(out + used, REPORT_HEADING - (size_t)used, " [%.3g .. %.3g]",
                        reading->ci95_low, reading->ci95_high);
     }
+}
+
+bool report_sweep_text(char out[REPORT_SWEEP], const struct result_sweep *sweep)
+{
+    bool prefill = strcmp(sweep->phase, "prefill") == 0;
+    int used = snprintf(out, REPORT_SWEEP, "%s, batch %u, %s %" PRIu64 ", %s: tokens/s by threads",
+                        sweep->phase, sweep->batch, prefill ? "prompt" : "context",
+                        prefill ? sweep->prompt : sweep->context, sweep->dtype);
+    for (size_t i = 0; i < sweep->row_count && used < REPORT_SWEEP; i++) {
+        char rate[REPORT_CELL];
+        reading_text(rate, &sweep->rows[i].tokens_per_s, "");
+        used += snprintf(out + used, REPORT_SWEEP - (size_t)used, "%s %u: %.12s", i > 0 ? "," : "",
+                         sweep->rows[i].threads, rate);
+    }
+    const struct reading *knee = &sweep->knee_threads;
+    char text[24] = "not reached";
+    if (reading_is_present(knee)) {
+        (void)snprintf(text, sizeof text, "%.0f", knee->value);
+    } else if (knee->absence.state == ABSENT_FAILED) {
+        (void)snprintf(text, sizeof text, "unknown");
+    }
+    if (used < REPORT_SWEEP) {
+        (void)snprintf(out + used, REPORT_SWEEP - (size_t)used, "; knee %s", text);
+    }
+    return sweep->row_count > 0;
 }
 
 void report_rate_text(char out[REPORT_CELL], const struct reading *reading, const char *unit)

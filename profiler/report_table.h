@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { REPORT_CELL = 64, REPORT_HEADING = 128 };
+enum { REPORT_CELL = 64, REPORT_HEADING = 128, REPORT_SWEEP = 512 };
 
 struct report_column {
     const char *title;
@@ -32,11 +32,13 @@ const char *report_title(const struct report_column *column, const struct result
  *  point_count borrowed pointers that the caller frees. NULL if memory is short. */
 const struct result_point **report_order(const struct result_run *run);
 
-/** True if b continues a's section: the same phase, context, prompt and dtype. */
+/** True if b continues a's section: the same phase, context, prompt, dtype and threads. */
 bool report_same_section(const struct result_point *a, const struct result_point *b);
 
-/** "decode, context 512, bf16" or "prefill of 512 tokens, f32". */
-void report_section_heading(char out[REPORT_HEADING], const struct result_point *point);
+/** "decode, context 512, bf16" or "prefill of 512 tokens, f32"; with the threads where the run was
+ *  made at several numbers of them. */
+void report_section_heading(char out[REPORT_HEADING], const struct result_run *run,
+                            const struct result_point *point);
 
 /** Tokens per second of a step of a section, measured and predicted: "batch 4: 98.1 tokens/s
  *  (bound 104)". False if the run has no step there. */
@@ -46,6 +48,10 @@ bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
 /** "crossover of bf16: batch 15.2 predicted (linears), 29.1 (step), 12.4 measured"; "never" where
  *  no batch reaches the ridge, "-" where it was not found. */
 void report_crossover_text(char out[REPORT_HEADING], const struct result_crossover *crossover);
+
+/** "decode, batch 1, context 512, bf16: tokens/s by threads 1: 12.1, 2: 23.4; knee 2"; false if
+ *  there is nothing to say. */
+bool report_sweep_text(char out[REPORT_SWEEP], const struct result_sweep *sweep);
 
 /** "331 GFLOP/s" with its 95 % interval "(329..333)"; "-" if absent. */
 void report_rate_text(char out[REPORT_CELL], const struct reading *reading, const char *unit);

@@ -20,6 +20,7 @@ void result_run_free(struct result_run *run)
     free(run->points);
     free(run->steps);
     free(run->crossovers);
+    free(run->sweeps);
     free(run->certificate);
     free(run->warnings);
     free(run->host);

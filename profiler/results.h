@@ -93,6 +93,7 @@ struct result_point {
     char isa[16];
     char backend[RESULT_NAME];
     unsigned threads;
+    char smt[4]; /**< on: some threads share a core; off; "" not told */
     char placement[16];
     uint64_t page_bytes;
     uint64_t m, n, k;           /**< rows of activations, outputs, inputs */
@@ -241,6 +242,7 @@ struct result_step {
     uint64_t context;
     uint64_t prompt;
     char dtype[16];
+    unsigned threads;            /**< 0 not told */
     struct reading tokens_per_s; /**< batch / step in decode, batch x prompt / step in prefill */
     struct reading tpot_seconds; /**< decode: one step; absent in prefill */
     struct reading ttft_seconds; /**< prefill: one step; absent in decode */
@@ -268,6 +270,27 @@ struct result_crossover {
     struct reading measured;
 };
 
+enum { RESULT_SWEEP_MAX = 64 };
+
+/** One number of threads of a sweep. */
+struct result_sweep_row {
+    unsigned threads;
+    struct reading tokens_per_s;
+};
+
+/** A step at several numbers of threads (`run --threads 1,2,4`). */
+struct result_sweep {
+    char phase[8];
+    unsigned batch;
+    uint64_t context;
+    uint64_t prompt;
+    char dtype[16];
+    char source[12]; /**< of the rates: step, run as a whole; operators, added up */
+    struct result_sweep_row rows[RESULT_SWEEP_MAX];
+    size_t row_count;
+    struct reading knee_threads; /**< beyond it more threads bring less than a twentieth */
+};
+
 /** The claim that a run was put to by validate; a run without one has claim "". */
 struct result_claim {
     char verdict[16]; /**< confirmed refuted cannot_tell */
@@ -287,6 +310,8 @@ struct result_run {
     size_t step_count;
     struct result_crossover *crossovers; /**< one a dtype */
     size_t crossover_count;
+    struct result_sweep *sweeps; /**< none with one number of threads */
+    size_t sweep_count;
     struct result_claim claim; /**< read from a validate document, for reports */
     struct result_certificate *certificate;
     size_t certificate_count;

@@ -171,6 +171,10 @@ static const struct field run_fields[] = {
      .from_json = skip_json},
     LIST("crossover_batches", crossovers, crossover_count, result_crossover, POINTS_MAX,
          result_crossover_fields),
+    {"thread_sweeps", FIELD_LIST, FIELD_EMPTY_OMIT, .offset = offsetof(struct result_run, sweeps),
+     .count_offset = offsetof(struct result_run, sweep_count),
+     .element_bytes = sizeof(struct result_sweep), .max = POINTS_MAX,
+     .fields = result_sweep_fields},
     {.key = NULL}};
 
 json_t *measured_document(const char *kind, const struct result_run *run,

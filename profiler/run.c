@@ -9,6 +9,7 @@
 #include "profiler/run_point.h"
 #include "profiler/run_step.h"
 #include "profiler/run_summary.h"
+#include "profiler/run_sweep.h"
 #include "roofline/step.h"
 #include "roofline/units.h"
 #include "workloads/model_file.h"
@@ -25,6 +26,7 @@ struct run {
     struct result_run *out;
     struct run_request *request;
     const struct command_context *context;
+    const struct run_pass *pass;
     struct model model;
     struct session session;
     struct run_jobs jobs;
@@ -106,6 +108,25 @@ static void note_model(struct run *r)
     }
 }
 
+// With the earlier passes of a sweep.
+static struct status save_all(const struct run *r)
+{
+    if (r->pass->before == NULL) {
+        return run_document_save(r->out, r->context, r->request->output);
+    }
+    struct result_run all = {.complete = false};
+    run_document_started(&all, r->context);
+    struct status status = run_sweep_add(&all, r->pass->before);
+    if (status.code == STATUS_OK) {
+        status = run_sweep_add(&all, r->out);
+    }
+    if (status.code == STATUS_OK) {
+        status = run_document_save(&all, r->context, r->request->output);
+    }
+    result_run_free(&all);
+    return status;
+}
+
 // An older result stays until there is a point to put in its place.
 static struct status save(struct run *r)
 {
@@ -114,7 +135,7 @@ static struct status save(struct run *r)
     if (r->request->output == NULL || (r->request->replaces && !run_has_measurement(r->out))) {
         return status_ok();
     }
-    return run_document_save(r->out, r->context, r->request->output);
+    return save_all(r);
 }
 
 static struct status prepare(struct run *r)
@@ -124,7 +145,8 @@ static struct status prepare(struct run *r)
     TRY(choose_dtypes(r));
     if (r->request->output != NULL) {
         TRY(output_check(r->request->output));
-        r->request->replaces = access(r->request->output, F_OK) == 0;
+        r->request->replaces =
+            r->pass->first ? access(r->request->output, F_OK) == 0 : r->request->replaces;
     }
     const struct session_options options = {.threads = (unsigned)r->request->threads,
                                             .smt = r->request->smt,
@@ -336,7 +358,8 @@ static struct status execute(struct run *r)
         struct status steps = measure_steps(r);
         status = steps.code == STATUS_OK ? status : steps;
     }
-    r->out->complete = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
+    bool whole = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
+    r->out->complete = whole && r->pass->before == NULL;
     struct status saved = save(r);
     return status.code == STATUS_OK ? saved : status;
 }
@@ -352,8 +375,8 @@ static void name_budget(struct run *r)
     }
 }
 
-struct status run_execute(struct result_run *out, struct run_request *request,
-                          const struct command_context *context)
+struct status run_pass_execute(struct result_run *out, struct run_request *request,
+                               const struct command_context *context, const struct run_pass *pass)
 {
     memset(out, 0, sizeof *out);
     struct run *r = calloc(1, sizeof *r);
@@ -363,6 +386,7 @@ struct status run_execute(struct result_run *out, struct run_request *request,
     r->out = out;
     r->request = request;
     r->context = context;
+    r->pass = pass;
     r->begin_seconds = clock_seconds();
     name_budget(r);
     run_document_started(out, context);

@@ -9,10 +9,22 @@
 #include "profiler/run_request.h"
 #include "roofline/model.h"
 
-/** Runs the request. out is zeroed first and holds whatever was measured even on failure; the
- *  caller frees it. If request->output is set, the file is a valid document after every operator.
- *  Errors: INVALID for a bad model or thread count; UNAVAILABLE if memory is short or no point
- *  could be measured; MISMATCH if a result was wrong; INTERRUPTED after a signal. */
+/** One pass of a run: all of it, at one number of threads. */
+struct run_pass {
+    const struct result_run *before; /**< of earlier passes, for the document; NULL: no sweep */
+    bool first;
+};
+
+/** Runs the request at request->threads, as run_execute() does. */
+CHECKED struct status run_pass_execute(struct result_run *out, struct run_request *request,
+                                       const struct command_context *context,
+                                       const struct run_pass *pass);
+
+/** Runs the request, several numbers of threads one after the other. out is zeroed first and holds
+ * whatever was measured even on failure; the caller frees it. If request->output is set, the file
+ * is a valid document after every operator. Errors: INVALID for a bad model or thread count;
+ * UNAVAILABLE if memory is short or no point could be measured; MISMATCH if a result was wrong;
+ * INTERRUPTED after a signal. */
 CHECKED struct status run_execute(struct result_run *out, struct run_request *request,
                                   const struct command_context *context);
 

@@ -52,6 +52,8 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
         (void)snprintf(out->kv_dtype, sizeof out->kv_dtype, "%s", dtype_name(job->kv_dtype));
     }
     out->threads = measure->session->threads;
+    (void)snprintf(out->smt, sizeof out->smt, "%s",
+                   session_shares_cores(measure->session) ? "on" : "off");
     (void)snprintf(out->placement, sizeof out->placement, "local");
     out->m = job->op == MODEL_OP_ATTENTION ? job->rows * job->batch : job->rows;
     out->n = job->op == MODEL_OP_ATTENTION ? job->attention.heads * job->attention.v_dim : job->n;

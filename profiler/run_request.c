@@ -40,7 +40,8 @@ static const struct argp_option options[] = {
      2},
     {"kv-dtype", KEY_KV_DTYPE, "D", 0,
      "of the cache: f32, bf16, f16, q8_0 (a scale per 32 of a head), int8 (per head) (f16)", 2},
-    {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 3},
+    {"threads", KEY_THREADS, "LIST", 0,
+     "bound threads (one per usable core, within the quota); of several the knee is told", 3},
     {"smt", KEY_SMT, "on|off", 0, "use SMT siblings too (off)", 3},
     {"numa", KEY_NUMA, "WORD", 0, "local: each thread's data on its node (local)", 3},
     {"pages", KEY_PAGES, "small|huge", 0, "ask for 4 KiB or transparent huge pages (huge)", 3},
@@ -193,12 +194,31 @@ static struct status set_list(struct run_request *request, int key, const char *
     }
 }
 
+static struct status set_threads(struct run_request *request, const char *text)
+{
+    struct option_counts *counts = &request->thread_counts;
+    TRY(option_count_list(counts, "--threads", text, 1, 1 << 20));
+    size_t kept = 0;
+    for (size_t i = 0; i < counts->count; i++) {
+        size_t before = 0;
+        while (before < kept && counts->values[before] != counts->values[i]) {
+            before++;
+        }
+        if (before == kept) {
+            counts->values[kept++] = counts->values[i]; // not twice
+        }
+    }
+    counts->count = kept;
+    request->threads = counts->values[0];
+    return status_ok();
+}
+
 static struct status set_machine(struct run_request *request, int key, const char *text)
 {
     const char *word = NULL;
     switch (key) {
     case KEY_THREADS:
-        return option_count(&request->threads, "--threads", text, 1, 1 << 20);
+        return set_threads(request, text);
     case KEY_SMT:
         TRY(one_of(&word, "--smt", text, "on", "off"));
         request->smt = strcmp(word, "on") == 0;
@@ -288,6 +308,7 @@ const struct argp *run_request_argp(void)
                "Exit status: 0 done, 1 the machine could not or a result was wrong, 2 bad usage.\n"
                "Examples:\n"
                "  lmroof run -m llama-3.2-1b --phase decode --batch 1,4,16 --dtype bf16\n"
-               "  lmroof run ./config.json --budget 60 -o run.json"};
+               "  lmroof run ./config.json --budget 60 -o run.json\n"
+               "  lmroof run -m llama-3.2-1b --threads 1,2,4 --step"};
     return &argp;
 }

@@ -24,7 +24,8 @@ struct run_request {
     enum dtype_id dtypes[RUN_DTYPES_MAX]; /**< none: the model's own */
     size_t dtype_count;
     enum dtype_id kv_dtype;
-    uint64_t threads; /**< 0 = all usable cores */
+    uint64_t threads;                   /**< 0 = all usable cores */
+    struct option_counts thread_counts; /**< two or more: a run at each of them */
     bool smt;
     bool small_pages;
     char placement[12]; /**< local interleave */

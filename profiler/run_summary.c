@@ -131,6 +131,7 @@ static void add_step(struct result_run *run, const struct model *model,
     step->batch = point->batch;
     step->context = point->context;
     step->prompt = point->prompt;
+    step->threads = point->threads;
     const struct reading unmeasured = reading_absent(
         ABSENT_NOT_ASKED, "operators were measured one by one, not the step as a whole", "--step");
     step->tokens_per_s = unmeasured;

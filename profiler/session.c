@@ -5,6 +5,7 @@
 #include "profiler/rotation.h"
 #include "roofline/units.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,6 +182,28 @@ struct status session_start(struct session *session, uint64_t arena_bytes)
     s->read_growth = read / half;
     measure_other_mix(s, read);
     return fill(s); // the stores left other values
+}
+
+static unsigned core_of(const struct session *s, unsigned thread)
+{
+    for (size_t i = 0; i < s->machine.usable_count; i++) {
+        if (s->machine.usable[i].os_index == s->cpus[thread]) {
+            return s->machine.usable[i].core;
+        }
+    }
+    return UINT_MAX;
+}
+
+bool session_shares_cores(const struct session *session)
+{
+    for (unsigned t = 0; t < session->threads; t++) {
+        for (unsigned other = 0; other < t; other++) {
+            if (core_of(session, t) == core_of(session, other)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 void session_close(struct session *session)

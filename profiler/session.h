@@ -49,6 +49,9 @@ CHECKED struct status session_start(struct session *session, uint64_t arena_byte
 /** Bytes that make a rotation come from memory: 4 x the last-level caches in reach. */
 uint64_t session_dram_bytes(const struct session *session);
 
+/** True if some core runs two of the threads. */
+bool session_shares_cores(const struct session *session);
+
 /** Releases everything; a zeroed session is accepted. */
 void session_close(struct session *session);
 

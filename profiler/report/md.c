@@ -103,7 +103,7 @@ static struct status write_points(FILE *out, const struct result_run *run)
                 write_steps(out, run, before);
             }
             char heading[REPORT_HEADING];
-            report_section_heading(heading, order[i]);
+            report_section_heading(heading, run, order[i]);
             (void)fputs("\n### ", out);
             write_escaped(out, heading);
             (void)fputs("\n\n", out);
@@ -126,6 +126,18 @@ static void write_crossovers(FILE *out, const struct result_run *run)
         char text[REPORT_HEADING];
         report_crossover_text(text, &run->crossovers[i]);
         (void)fprintf(out, "\nThe %s.\n", text);
+    }
+}
+
+static void write_sweeps(FILE *out, const struct result_run *run)
+{
+    for (size_t i = 0; i < run->sweep_count; i++) {
+        char text[REPORT_SWEEP];
+        if (report_sweep_text(text, &run->sweeps[i])) {
+            (void)fputs("\nThreads: ", out);
+            write_escaped(out, text);
+            (void)fputs("\n", out);
+        }
     }
 }
 
@@ -239,6 +251,7 @@ static struct status write_md(FILE *out, const struct report_input *input)
         write_claim(out, &run->claim);
         TRY(write_points(out, run));
         write_crossovers(out, run);
+        write_sweeps(out, run);
         write_ceilings(out, &run->machine);
         write_facts(out, "Host", run->host, run->host_count);
         write_facts(out, "Conditions", run->conditions, run->condition_count);

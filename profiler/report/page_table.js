@@ -23,6 +23,7 @@ const COLUMNS = [
   {title: 'm', help: 'its memory-only twin', value: r => number(r.point.twins && r.point.twins.memory_only_seconds), show: v => withPrefix(v, 's')},
   {title: 'k', help: 'its compute-only twin', value: r => number(r.point.twins && r.point.twins.compute_only_seconds), show: v => withPrefix(v, 's')},
   {title: 'share', key: 'time_share_fraction', bar: true, help: "of the step's time", show: v => trimmed(100 * v, 2) + ' %'},
+  {title: 'threads', get: r => r.point.threads},
   {title: 'roof', left: true, get: r => (r.point.roof && r.point.roof.name) || '\u2013'}];
 
 function cellValue(column, row) {

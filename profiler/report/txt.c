@@ -72,6 +72,18 @@ static void write_crossovers(FILE *out, const struct result_run *run)
     }
 }
 
+static void write_sweeps(FILE *out, const struct result_run *run)
+{
+    const char *heading = "\n  Threads (knee: more bring less than 5 %)\n";
+    for (size_t i = 0; i < run->sweep_count; i++) {
+        char text[REPORT_SWEEP];
+        if (report_sweep_text(text, &run->sweeps[i])) {
+            (void)fprintf(out, "%s    %s\n", heading, text);
+            heading = "";
+        }
+    }
+}
+
 // Points without a figure have no row: one line for each reason.
 static void write_missing(FILE *out, const struct result_point *const *order, size_t count)
 {
@@ -95,7 +107,7 @@ static void write_sections(FILE *out, const struct report_input *input,
         bool measured = reading_is_present(&order[i]->seconds);
         if (measured && (before == NULL || !report_same_section(before, order[i]))) {
             char heading[REPORT_HEADING];
-            report_section_heading(heading, order[i]);
+            report_section_heading(heading, run, order[i]);
             write_heading(out, input, heading);
             write_titles(out, run, order[i]);
         } else if (measured && order[i]->batch != before->batch) {
@@ -122,6 +134,7 @@ static struct status write_points(FILE *out, const struct report_input *input,
     write_sections(out, input, run, order);
     write_missing(out, order, run->point_count);
     free(order);
+    write_sweeps(out, run);
     write_crossovers(out, run);
     if (run->point_count > 0) {
         (void)fputs(

@@ -1,0 +1,66 @@
+#!/bin/sh
+# lmroof run --threads LIST: a run at each number, gathered in one document, table and picture.
+set -u
+command=run
+. "$TESTS/cli/common.sh"
+cat >"$work/config.json" <<'JSON'
+{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64,
+ "intermediate_size": 128, "num_attention_heads": 2, "num_key_value_heads": 1,
+ "num_hidden_layers": 1, "head_dim": 32, "vocab_size": 99, "max_position_embeddings": 2048,
+ "tie_word_embeddings": false, "torch_dtype": "bfloat16"}
+JSON
+most=$(taskset -pc $$ | python3 -c '
+import sys
+cpus = sys.stdin.read().split(":")[1].split(",")
+print(sum(int(c.split("-")[-1]) - int(c.split("-")[0]) + 1 for c in cpus))')
+refuses "accepted" -m "$work/config.json" --threads 1,x
+refuses "accepted" -m "$work/config.json" --threads 0,1
+refuses "may use $most cpus" -m "$work/config.json" --threads "1,$((most + 1))" -o "$work/none.json"
+[ -e "$work/none.json" ] && fail "a refused list left a document"
+[ "$most" -ge 2 ] || { echo "one cpu: nothing to sweep over"; exit $failed; }
+
+sweep() { # ARG...
+    "$LMROOF" run -m "$work/config.json" --threads 2,1,2 --phase decode --context 40 --repeat 3 \
+        --no-twins --counters off --quiet "$@" -o "$work/run.json" >"$work/out" 2>"$work/err" ||
+        fail "run --threads 2,1,2 $*: exit $?: $(cat "$work/err")"
+}
+check() { # SOURCE
+    python3 - "$work/run.json" "$1" <<'PYTHON' || fail "the document of a sweep by $1"
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+assert document["complete"]
+points = document["points"]
+assert len(points) % 2 == 0 and len({p["id"] for p in points}) == len(points)
+for p in points:
+    assert p["threads"] in (1, 2) and p["id"].endswith("/t%d" % p["threads"]), p["id"]
+    assert p["smt"] in ("on", "off") and (p["threads"] == 2 or p["smt"] == "off")
+assert [s["threads"] for s in document["steps"]] == [2, 1]
+sweep, = document["thread_sweeps"]
+assert sweep["source"] == sys.argv[2] and [r["threads"] for r in sweep["rows"]] == [1, 2]
+one, two = [r["tokens_per_s"]["value"] for r in sweep["rows"]]
+if one >= 0.95 * max(one, two):
+    assert sweep["knee_threads"]["value"] == 1
+else:
+    assert sweep["knee_threads"] is None and "no knee" in sweep["why_absent"]["knee_threads"]["text"]
+seconds = sum(p["seconds"]["value"] * p["layers"] for p in points if p["threads"] == 1)
+rate = 1 / seconds if sweep["source"] == "operators" else [
+    s["tokens_per_s"]["value"] for s in document["steps"] if s["threads"] == 1][0]
+assert abs(one / rate - 1) < 1e-9, (one, rate)
+assert {b["threads"] for b in document["machine"]["bandwidth"]} == {1, 2}
+assert document["conditions"]["threads"] == "2; 1"
+PYTHON
+    grep -q "tokens/s by threads 1: " "$work/out" || fail "no line of the threads"
+    grep -q "bf16, 1 thread$" "$work/out" || fail "no section of one thread"
+    sh "$TESTS/schema.sh" "$work/run.json" >"$work/schema" 2>&1
+    code=$?
+    [ $code -eq 0 ] || [ $code -eq 77 ] || fail "not valid: $(grep FAIL "$work/schema" | head -3)"
+}
+sweep
+check operators
+sweep --step
+check step
+"$LMROOF" report "$work/run.json" -o "$work/out.md" || fail "a report of a sweep"
+grep -q "^Threads: .*by threads 1: " "$work/out.md" || fail "no threads in the report"
+exit $failed
