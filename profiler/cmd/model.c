@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
     {"phase", KEY_PHASE, "LIST", 0, "decode, prefill, train (decode,prefill)", 2},
     {"batch", KEY_BATCH, "LIST", 0, "sequences (1)", 2},
     {"context", KEY_CONTEXT, "LIST", 0,
-     "tokens cached before the step (512; 0: a prefill from empty)", 2},
+     "tokens cached before the step, of a prefill too (512; 0: from empty, as run's)", 2},
     {"prompt", KEY_PROMPT, "LIST", 0, "tokens of a prefill (512)", 2},
     {"ubatch", KEY_UBATCH, "N", 0, "prefill in chunks of N tokens (one chunk)", 2},
     {"dtype", KEY_DTYPE, "D", 0, "type of all weights (the file's own): f32 bf16 q8_0 ...", 3},
