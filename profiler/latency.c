@@ -4,10 +4,11 @@
 #include "workloads/chase.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
-static const double sample_seconds = 2e-3;
+static const double window_seconds = 5e-4;
 
 enum {
     PATH_LINES_MEMORY = 1 << 15,     // 2 MiB of lines, some milliseconds of misses
@@ -114,7 +115,7 @@ static void settle(struct chase_run *run)
 {
     take_sample(run);
     take_sample(run);
-    double longer = sample_seconds / (run->seconds > 0 ? run->seconds : sample_seconds);
+    double longer = window_seconds / (run->seconds > 0 ? run->seconds : window_seconds);
     if (!run->place->memory && longer > 1) {
         run->steps = (uint64_t)((double)run->steps * longer) + 1;
     }
@@ -144,6 +145,22 @@ void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
     *bytes_per_s = reading_of_samples(rates, count, BETTER_HIGHER, ORIGIN_TIMED);
 }
 
+enum { WINDOWS_OF_A_SAMPLE = 4 };
+
+// The shortest of a few windows; false if all were disturbed.
+static bool sample_of(double *seconds, struct chase_run *run)
+{
+    double clean = (double)INFINITY;
+    double other = (double)INFINITY;
+    for (unsigned i = 0; i < WINDOWS_OF_A_SAMPLE; i++) {
+        take_sample(run);
+        double *least = run->timing.disturbed ? &other : &clean;
+        *least = fmin(*least, run->seconds / (double)run->steps);
+    }
+    *seconds = isinf(clean) ? other : clean;
+    return !isinf(clean);
+}
+
 void latency_read(struct reading *out, unsigned *disturbed, const struct latency_place *place,
                   unsigned n)
 {
@@ -157,9 +174,8 @@ void latency_read(struct reading *out, unsigned *disturbed, const struct latency
     unsigned others = 0;
     unsigned kept = 0;
     for (unsigned i = 0; i < 2 * n && count < n; i++) {
-        take_sample(&run);
-        double seconds = run.seconds / (double)run.steps;
-        if (!run.timing.disturbed) {
+        double seconds = 0;
+        if (sample_of(&seconds, &run)) {
             clean[count++] = seconds;
         } else if (others < n) {
             other[others++] = seconds;

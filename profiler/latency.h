@@ -19,8 +19,9 @@ struct latency_place {
     bool memory; /**< DRAM: the path is evicted by a sweep over the arena before each sample */
 };
 
-/** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX), undisturbed ones where
- *  there are enough. *disturbed (may be NULL) counts those in *out that were not. */
+/** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX), each the shortest of
+ *  four windows of half a millisecond or more, undisturbed ones where there are enough. *disturbed
+ * (may be NULL) counts those in *out that were not. */
 void latency_read(struct reading *out, unsigned *disturbed, const struct latency_place *place,
                   unsigned n);
 

@@ -139,7 +139,7 @@ void probe_session_keep(struct probe_session *session, struct probe_samples *sam
     struct witness_look before = session->last;
     struct witness_places *places = &session->view.places;
     witness_look(&session->last, session->witness);
-    if (samples->count < READING_SAMPLES_MAX) {
+    if (samples->count < PROBE_WINDOWS_MAX) {
         samples->of[samples->count++] =
             (struct probe_sample){.per_s = per_s,
                                   .core_hz = core_hz,

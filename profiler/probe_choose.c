@@ -21,6 +21,8 @@ static struct probe_item *add_item(struct item_list *list, enum item_role role,
     if (item != NULL) {
         item->role = role;
         item->ceiling = *ceiling;
+        item->samples.shared = ceiling->kind == CEILING_STREAM &&
+                               (ceiling->level >= LEVEL_L3 || ceiling->stream->nontemporal);
     }
     return item;
 }
@@ -55,7 +57,7 @@ static void add_plateau(struct item_list *list, struct probe_session *session,
 static void fit_share(struct working_set *set, struct probe *probe, struct probe_session *session,
                       enum memory_level level)
 {
-    enum { TRIAL_SAMPLES = 5 };
+    enum { TRIAL_SAMPLES = 9 };
     struct working_set fits = {.bytes = 0};
     double most = 0;
     double rate_above = 0;
@@ -67,9 +69,10 @@ static void fit_share(struct working_set *set, struct probe *probe, struct probe
             break;
         }
         ceiling_read(&rate, NULL, NULL, session->ceilings, &load, TRIAL_SAMPLES);
-        most = rate.value > most ? rate.value : most;
-        if (rate.value < 0.9 * most) {
-            rate_above = rate.value;
+        // The bests: what this process can have, whatever neighbours take in the meantime.
+        most = rate.best > most ? rate.best : most;
+        if (rate.best < 0.9 * most) {
+            rate_above = rate.best;
             break;
         }
         fits = (struct working_set){.bytes = bytes, .plateau_bytes = fits.bytes};
@@ -89,6 +92,24 @@ static void fit_share(struct working_set *set, struct probe *probe, struct probe
     }
 }
 
+// On a busy machine each level still has its load, uncompared: the widest plain one.
+static struct status only_load(struct ceiling *out, struct probe_session *session,
+                               const struct ceiling_kernels *kernels, enum memory_level level,
+                               uint64_t bytes)
+{
+    const struct stream_kernel *widest = NULL;
+    for (size_t i = 0; i < kernels->stream_count; i++) {
+        const struct stream_kernel *kernel = kernels->streams[i];
+        bool plain = strcmp(kernel->kernel, "load") == 0 && kernel->streams == 1 &&
+                     kernel->prefetch_bytes == 0;
+        if (plain && (widest == NULL || kernel->width_bits > widest->width_bits)) {
+            widest = kernel;
+        }
+    }
+    return widest == NULL ? status_error(STATUS_UNAVAILABLE, "no plain load")
+                          : ceiling_prepare_stream(out, session->ceilings, level, widest, bytes);
+}
+
 static struct status choose_level(struct item_list *list, struct probe *probe,
                                   struct probe_session *session, enum memory_level level,
                                   const char *const *kernels, double by)
@@ -101,17 +122,19 @@ static struct status choose_level(struct item_list *list, struct probe *probe,
                     "%s was not measured: %s", memory_level_name(level), status.detail);
         return status_ok();
     }
-    if (level == LEVEL_L3) {
+    if (level == LEVEL_L3 && clock_seconds() < list->choose_by) {
         fit_share(&set, probe, session, level);
     }
     for (size_t i = 0; kernels[i] != NULL; i++) {
         struct ceiling ceiling;
         TRY(probe_interrupted(probe));
-        // On a busy machine each level still has its load, the first of the kernels.
-        if (!probe_has_time(probe, i == 0 ? list->choose_by : by)) {
+        bool late = !probe_has_time(probe, i == 0 ? list->choose_by : by);
+        if (late && i > 0) {
             return status_ok();
         }
-        TRY(ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i], set.bytes));
+        TRY(late ? only_load(&ceiling, session, &probe->kernels, level, set.bytes)
+                 : ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i],
+                                            set.bytes));
         (void)add_item(list, ROLE_STREAM, &ceiling);
         if (strcmp(kernels[i], "load") == 0) {
             add_plateau(list, session, &ceiling, &set);

@@ -70,7 +70,7 @@ static void sample_product(struct result_compute *row, struct product *product,
         dnnl_ceiling_describe(row, product->dnnl);
     }
     witness_look(&session->last, session->witness);
-    while (samples != NULL && samples->count < READING_SAMPLES_MAX &&
+    while (samples != NULL && samples->count < PROBE_WINDOWS_MAX &&
            (samples->count < least || clock_seconds() < enough)) {
         struct team_sample timing;
         double per_s = time_product(&timing, product);

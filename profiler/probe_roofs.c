@@ -10,31 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Samples that nothing disturbed as far as one can tell now.
-static unsigned quiet_count(const struct probe_samples *samples)
-{
-    unsigned count = 0;
-    for (size_t i = 0; i < samples->count; i++) {
-        const struct probe_sample *sample = &samples->of[i];
-        bool quiet =
-            !interference_disturbed(&sample->signs) && sample->place_before == sample->place_after;
-        count += quiet ? 1 : 0;
-    }
-    return count;
-}
-
 static struct status sample_rounds(struct item_list *list, struct probe *probe,
                                    struct probe_session *session)
 {
-    for (unsigned round = 0; round < 2 * PROBE_ROUNDS; round++) {
+    for (unsigned round = 0; round < PROBE_ROUNDS; round++) {
         probe_progress(probe, "sampling");
         for (size_t i = 0; i < list->count; i++) {
             struct probe_item *item = &list->items[i];
             TRY(probe_interrupted(probe));
-            bool wanted = round < PROBE_ROUNDS || quiet_count(&item->samples) < PROBE_ROUNDS;
             // All get the least, if there is any time at all; the rest is a matter of budget.
             bool early = round == 0 || (round < PROBE_LEAST && clock_seconds() < list->sample_by);
-            if (wanted && (early || clock_seconds() < list->enough_by)) {
+            if (early || clock_seconds() < list->enough_by) {
                 struct ceiling_sample sample;
                 ceiling_sample(&sample, session->ceilings, &item->ceiling);
                 probe_session_keep(session, &item->samples, sample.per_s, sample.core_hz,
@@ -132,7 +118,7 @@ static void write_allocate(struct probe *probe, const struct item_list *list,
     bool sane = true;
     size_t rounds =
         plain->samples.count < direct->samples.count ? plain->samples.count : direct->samples.count;
-    for (size_t i = 0; i < rounds && i < PROBE_ROUNDS; i++) {
+    for (size_t i = 0; i < rounds && count < READING_SAMPLES_MAX; i++) {
         const struct probe_sample *a = &plain->samples.of[i];
         const struct probe_sample *b = &direct->samples.of[i];
         if (probe_sample_is_clean(a, view) && probe_sample_is_clean(b, view)) {
@@ -214,9 +200,9 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
     double now = clock_seconds();
     double left = probe->deadline > now ? probe->deadline - now : 0;
     bool quick = probe->options->quick; // else a second team, the curve and the nodes follow
-    struct item_list list = {.choose_by = now + (quick ? 0.45 : 0.25) * left,
-                             .sample_by = now + (quick ? 0.7 : 0.4) * left,
-                             .enough_by = now + (quick ? 0.65 : 0.35) * left};
+    struct item_list list = {.choose_by = now + (quick ? 0.35 : 0.25) * left,
+                             .sample_by = now + (quick ? 0.75 : 0.4) * left,
+                             .enough_by = now + (quick ? 0.68 : 0.35) * left};
     struct status status = probe_choose_streams(&list, probe, session, brief);
     if (status.code == STATUS_OK) {
         status = probe_choose_chains(&list, probe, session, brief);

@@ -29,9 +29,9 @@ struct probe {
     struct probe_view seen; // by all sessions
 };
 
-/** Samples that a roof gets in quiet times (twice as many at most), and how many undisturbed ones
- *  make it steady. */
-enum { PROBE_ROUNDS = 21, PROBE_LEAST = 7 };
+/** Samples that a roof's figure has, each the best of the windows of a seventh of the rounds; and
+ *  how many rounds there are if the time allows. */
+enum { PROBE_LEAST = 7, PROBE_ROUNDS = 12 * PROBE_LEAST };
 
 /** A team at work in the arena. */
 struct probe_session {
