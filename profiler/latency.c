@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const double window_seconds = 5e-4;
@@ -188,4 +189,44 @@ void latency_read(struct reading *out, unsigned *disturbed, const struct latency
     if (disturbed != NULL) {
         *disturbed = kept;
     }
+}
+
+struct latency_chase {
+    struct arena arena;
+    struct latency_place place;
+    struct chase_run run;
+    uint64_t lines;
+};
+
+struct status latency_chase_create(struct latency_chase **out, struct team *team,
+                                   unsigned char *base, size_t bytes)
+{
+    struct latency_chase *chase = calloc(1, sizeof *chase);
+    *out = chase;
+    if (chase == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for a chase");
+    }
+    chase->arena = (struct arena){.base = base, .bytes = bytes};
+    chase->place =
+        (struct latency_place){.team = team, .arena = &chase->arena, .working_set_bytes = bytes};
+    prepare(&chase->run, &chase->place, 0, 0);
+    chase->lines = chase->run.steps;
+    settle(&chase->run);
+    return status_ok();
+}
+
+double latency_chase_sample(struct team_sample *timing, struct latency_chase *chase)
+{
+    uint64_t steps = chase->run.steps;
+    chase->run.steps = chase->lines;
+    take_sample(&chase->run);
+    chase->run.steps = steps;
+    take_sample(&chase->run);
+    *timing = chase->run.timing;
+    return chase->run.seconds / (double)steps;
+}
+
+void latency_chase_destroy(struct latency_chase *chase)
+{
+    free(chase);
 }

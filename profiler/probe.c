@@ -163,7 +163,6 @@ void probe_session_close(struct probe_session *session)
 static struct status all_stages(struct probe *probe, struct probe_session *session)
 {
     TRY(probe_roofs(probe, session, false));
-    TRY(probe_gemm(probe, session));
     if (!probe->options->quick) {
         TRY(probe_attention(probe, session));
         TRY(probe_kernels(probe, session));

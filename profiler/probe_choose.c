@@ -14,12 +14,16 @@ static const char *const kernels_full[] = {"load",  "store", "store_nt", "copy",
 static const char *const kernels_brief[] = {"load", NULL};
 static const char *const all_dtypes[] = {"f32", "f64", "bf16", "f16", "int8"};
 
-static struct probe_item *add_item(struct item_list *list, enum item_role role,
-                                   const struct ceiling *ceiling)
+struct probe_item *probe_add_item(struct item_list *list, enum item_role role,
+                                  const struct ceiling *ceiling)
 {
     struct probe_item *item = result_append(&list->items, &list->count, sizeof *item);
-    if (item != NULL) {
-        item->role = role;
+    if (item == NULL) {
+        return NULL;
+    }
+    item->role = role;
+    item->every = 1;
+    if (ceiling != NULL) {
         item->ceiling = *ceiling;
         item->samples.shared = ceiling->kind == CEILING_STREAM &&
                                (ceiling->level >= LEVEL_L3 || ceiling->stream->nontemporal);
@@ -47,7 +51,7 @@ static void add_plateau(struct item_list *list, struct probe_session *session,
     if (set->plateau_bytes > 0 &&
         status_is_ok(ceiling_prepare_stream(&plateau, session->ceilings, ceiling->level,
                                             ceiling->stream, set->plateau_bytes))) {
-        (void)add_item(list, ROLE_PLATEAU, &plateau);
+        (void)probe_add_item(list, ROLE_PLATEAU, &plateau);
     }
 }
 
@@ -135,7 +139,7 @@ static struct status choose_level(struct item_list *list, struct probe *probe,
         TRY(late ? only_load(&ceiling, session, &probe->kernels, level, set.bytes)
                  : ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i],
                                             set.bytes));
-        (void)add_item(list, ROLE_STREAM, &ceiling);
+        (void)probe_add_item(list, ROLE_STREAM, &ceiling);
         if (strcmp(kernels[i], "load") == 0) {
             add_plateau(list, session, &ceiling, &set);
             if (level == LEVEL_DRAM) {
@@ -175,7 +179,7 @@ static struct status choose_classes(struct item_list *list, struct probe *probe,
         return status_ok(); // this CPU has no such instructions: nothing to report
     }
     TRY(status);
-    (void)add_item(list, ROLE_CHAIN, &best);
+    (void)probe_add_item(list, ROLE_CHAIN, &best);
     for (size_t i = 0; i < best.trial_count; i++) {
         const char *class_ = best.trials[i].variant;
         bool again = strcmp(class_, best.chain->class_) == 0 ||
@@ -183,7 +187,7 @@ static struct status choose_classes(struct item_list *list, struct probe *probe,
         struct ceiling other;
         if (!again && !probe->options->quick && probe_has_time(probe, list->choose_by) &&
             status_is_ok(ceiling_choose_compute(&other, session->ceilings, dtype, class_))) {
-            (void)add_item(list, ROLE_CHAIN, &other);
+            (void)probe_add_item(list, ROLE_CHAIN, &other);
         }
     }
     return status_ok();

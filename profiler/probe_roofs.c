@@ -10,6 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void take_window(struct probe_item *item, struct probe_session *session)
+{
+    struct ceiling_sample sample = {.core_hz = (double)NAN};
+    if (item->role == ROLE_PRODUCT) {
+        sample.per_s = probe_product_sample(&sample.timing, item->product);
+    } else if (item->role == ROLE_CHASE) {
+        sample.per_s = 1 / latency_chase_sample(&sample.timing, item->chase);
+    } else {
+        ceiling_sample(&sample, session->ceilings, &item->ceiling);
+    }
+    probe_session_keep(session, &item->samples, sample.per_s, sample.core_hz, &sample.timing.signs);
+}
+
 static struct status sample_rounds(struct item_list *list, struct probe *probe,
                                    struct probe_session *session)
 {
@@ -20,11 +33,8 @@ static struct status sample_rounds(struct item_list *list, struct probe *probe,
             TRY(probe_interrupted(probe));
             // All get the least, if there is any time at all; the rest is a matter of budget.
             bool early = round == 0 || (round < PROBE_LEAST && clock_seconds() < list->sample_by);
-            if (early || clock_seconds() < list->enough_by) {
-                struct ceiling_sample sample;
-                ceiling_sample(&sample, session->ceilings, &item->ceiling);
-                probe_session_keep(session, &item->samples, sample.per_s, sample.core_hz,
-                                   &sample.timing.signs);
+            if (round % item->every == 0 && (early || clock_seconds() < list->enough_by)) {
+                take_window(item, session);
             }
         }
     }
@@ -72,6 +82,33 @@ static void push_chain(struct probe *probe, struct probe_session *session,
         row->flop_per_s = item->per_s;
         row->core_hz = item->core_hz;
         row->theoretical_flop_per_s = theory_of(probe, item, session->threads);
+        memcpy(row->unsteady, item->unsteady, sizeof row->unsteady);
+    }
+}
+
+static void push_product(struct probe *probe, const struct probe_item *item)
+{
+    struct result_machine *machine = &probe->run->machine;
+    struct result_compute *row =
+        result_append(&machine->compute, &machine->compute_count, sizeof *row);
+    if (row != NULL) {
+        probe_product_describe(row, item->product);
+        row->flop_per_s = item->per_s;
+        memcpy(row->unsteady, item->unsteady, sizeof row->unsteady);
+    }
+}
+
+static void push_chase(struct probe *probe, const struct item_list *list,
+                       const struct probe_item *item)
+{
+    struct result_machine *machine = &probe->run->machine;
+    struct result_latency *row =
+        result_append(&machine->latency, &machine->latency_count, sizeof *row);
+    if (row != NULL) {
+        (void)snprintf(row->level, sizeof row->level, "%s", memory_level_name(item->level));
+        row->working_set_bytes = item->bytes;
+        row->page_bytes = arena_page_bytes(&list->chased);
+        row->seconds = reading_rate(1, &item->per_s); // the windows counted loads per second
         memcpy(row->unsteady, item->unsteady, sizeof row->unsteady);
     }
 }
@@ -183,16 +220,47 @@ static void push_all(struct probe *probe, struct probe_session *session, struct 
         if (!reading_is_present(&item->per_s)) {
             continue;
         }
-        if (item->role == ROLE_STREAM) {
+        switch (item->role) {
+        case ROLE_STREAM:
             push_stream(probe, session, item);
-        } else if (item->role == ROLE_CHAIN) {
+            break;
+        case ROLE_CHAIN:
             push_chain(probe, session, item);
-        } else if (i > 0) {
+            break;
+        case ROLE_PRODUCT:
+            push_product(probe, item);
+            break;
+        case ROLE_CHASE:
+            push_chase(probe, list, item);
+            break;
+        case ROLE_PLATEAU: // comes right after the stream whose level it checks
             check_plateau(probe->run, &list->items[i - 1], item);
+            break;
         }
     }
     write_allocate(probe, list, &session->view);
     probe_view_add(&probe->seen, &session->view);
+}
+
+static struct status choose_all(struct item_list *list, struct probe *probe,
+                                struct probe_session *session, bool brief)
+{
+    TRY(probe_choose_streams(list, probe, session, brief));
+    TRY(probe_choose_chains(list, probe, session, brief));
+    if (!brief && probe->run->machine.latency_count == 0) { // one thread chases: once is enough
+        TRY(probe_add_chases(list, probe, session));
+    }
+    return brief ? status_ok() : probe_add_products(list, probe, session);
+}
+
+static void release(struct item_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        probe_product_close(list->items[i].product);
+        latency_chase_destroy(list->items[i].chase);
+    }
+    arena_unmap(&list->chased);
+    free(list->items);
 }
 
 struct status probe_roofs(struct probe *probe, struct probe_session *session, bool brief)
@@ -200,13 +268,10 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
     double now = clock_seconds();
     double left = probe->deadline > now ? probe->deadline - now : 0;
     bool quick = probe->options->quick; // else a second team, the curve and the nodes follow
-    struct item_list list = {.choose_by = now + (quick ? 0.35 : 0.25) * left,
-                             .sample_by = now + (quick ? 0.75 : 0.4) * left,
-                             .enough_by = now + (quick ? 0.68 : 0.35) * left};
-    struct status status = probe_choose_streams(&list, probe, session, brief);
-    if (status.code == STATUS_OK) {
-        status = probe_choose_chains(&list, probe, session, brief);
-    }
+    struct item_list list = {.choose_by = now + (quick ? 0.3 : 0.25) * left,
+                             .sample_by = now + (quick ? 0.9 : 0.4) * left,
+                             .enough_by = now + (quick ? 0.85 : 0.35) * left};
+    struct status status = choose_all(&list, probe, session, brief);
     if (status.code == STATUS_OK) {
         status = sample_rounds(&list, probe, session);
     }
@@ -214,6 +279,6 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
         push_unverified(probe, session->threads);
     }
     push_all(probe, session, &list); // what was sampled before an interruption counts
-    free(list.items);
+    release(&list);
     return status;
 }
