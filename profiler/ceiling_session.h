@@ -19,9 +19,10 @@ struct ceilings {
 };
 
 /** Samples that a candidate gets before the best is chosen, and how long a sample shall last:
- *  1000 times the cost of a barrier of a few microseconds. */
+ *  10000 times the clock's resolution and some hundred times the cost of a barrier. Not longer: on
+ *  a shared machine a short sample is often undisturbed where a long one never is. */
 enum { CEILING_TRIAL_SAMPLES = 3 };
-#define CEILING_SAMPLE_SECONDS 3e-3
+#define CEILING_SAMPLE_SECONDS 1e-3
 /** A choice tries no further candidates after this long: on a busy machine each sample waits for
  *  its turn. Quiet, the largest set (27 loads) takes 0.4 s (2 threads, 2026-11-29). */
 #define CEILING_PATIENCE_SECONDS 0.8

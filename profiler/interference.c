@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { GROUPS_MAX = 32, CPU_LINE_MAX = 256, STAT_TAIL = 4096 };
@@ -251,6 +252,7 @@ void interference_add(struct interference_signs *sum, const struct interference_
     sum->steal_seconds += part->steal_seconds > 0 ? part->steal_seconds : 0;
     sum->throttled_count += part->throttled_count > 0 ? part->throttled_count : 0;
     sum->involuntary_switches += part->involuntary_switches;
+    sum->on_cpu_fraction = fmin(sum->on_cpu_fraction, part->on_cpu_fraction);
     sum->load_average = part->load_average;
     sum->runnable = part->runnable;
 }
@@ -272,11 +274,29 @@ uint64_t interference_process_switches(void)
     return switches_of(RUSAGE_SELF);
 }
 
+static double cpu_seconds_of(clockid_t clock)
+{
+    struct timespec used;
+    return clock_gettime(clock, &used) == 0 ? (double)used.tv_sec + 1e-9 * (double)used.tv_nsec
+                                            : (double)NAN;
+}
+
+double interference_thread_cpu_seconds(void)
+{
+    return cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double interference_process_cpu_seconds(void)
+{
+    return cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 bool interference_disturbed(const struct interference_signs *signs)
 {
     // Comparisons with NaN are false: an unknown sign is no sign.
+    bool cheap = signs->on_cpu_fraction >= 0.99;
     return signs->steal_seconds > 0 || signs->throttled_count > 0 ||
-           signs->involuntary_switches > 0;
+           (signs->involuntary_switches > 0 && !cheap);
 }
 
 char *interference_describe(char *out, size_t size, const struct interference_signs *signs)

@@ -40,8 +40,11 @@ struct interference_signs {
     double steal_seconds;
     double throttled_count;      /**< periods in which a quota stopped us; NaN: no quota seen */
     double involuntary_switches; /**< NaN until the caller stores what its threads saw */
-    double load_average;         /**< at the end */
-    double runnable;             /**< at the end */
+    /** Of the interval, that the threads had a CPU (the least of them): tells a switch to a kernel
+     *  thread of microseconds from one that cost time. 0 until the caller stores it. */
+    double on_cpu_fraction;
+    double load_average; /**< at the end */
+    double runnable;     /**< at the end */
 };
 
 /** Opens the files for these os cpu indices (copied). root is "" on the running system (tests
@@ -69,11 +72,18 @@ void interference_add(struct interference_signs *sum, const struct interference_
  *  each worker reads it before and after and stores the difference. */
 uint64_t interference_thread_switches(void);
 
+/** Seconds that the calling thread ran (CLOCK_THREAD_CPUTIME_ID); NaN if unknown. */
+double interference_thread_cpu_seconds(void);
+
+/** The same of all threads of this process, summed. */
+double interference_process_cpu_seconds(void);
+
 /** The same of all threads of this process, for work that brings its own threads. */
 uint64_t interference_process_switches(void);
 
-/** True if a known sign says that the interval was disturbed: any steal, any throttling, or any
- *  involuntary switch. The load average includes ourselves and is no sign by itself. */
+/** True if a known sign says that the interval was disturbed: any steal, any throttling, or an
+ *  involuntary switch unless it cost less than a hundredth of the interval. The load average
+ * includes ourselves and is no sign by itself. */
 bool interference_disturbed(const struct interference_signs *signs);
 
 /** The known signs in words, e.g. "steal 10.0 ms, 3 involuntary switches"; "" if none. Cut to

@@ -19,14 +19,31 @@ struct latency_place {
     bool memory; /**< DRAM: the path is evicted by a sweep over the arena before each sample */
 };
 
-/** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX), undisturbed ones where
- *  there are enough. *disturbed (may be NULL) counts those in *out that were not. */
+/** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX), each the shortest of
+ *  four windows of half a millisecond or more, undisturbed ones where there are enough. *disturbed
+ * (may be NULL) counts those in *out that were not. */
 void latency_read(struct reading *out, unsigned *disturbed, const struct latency_place *place,
                   unsigned n);
 
-/** The same while `loaders` other threads (1 .. threads - 1) read their shares, resting between
- *  blocks for pause turns of an empty loop (0: at full speed). bytes_per_s is what they read;
- *  samples in which they did not get to run are left out. */
+/** A path laid once through memory of its own and followed again and again, so that its windows can
+ *  take turns with others. */
+struct latency_chase;
+
+/** Lays a path through the bytes at base (64-byte aligned, written by nobody else while the chase
+ *  lives). Keeps the team. Errors: SYSTEM. The caller destroys it. */
+CHECKED struct status latency_chase_create(struct latency_chase **out, struct team *team,
+                                           unsigned char *base, size_t bytes);
+
+/** One window of half a millisecond or more, after a turn that brings the path back into its
+ *  cache: seconds of one dependent load. */
+double latency_chase_sample(struct team_sample *timing, struct latency_chase *chase);
+
+/** NULL is accepted. */
+void latency_chase_destroy(struct latency_chase *chase);
+
+/** As latency_read() while `loaders` other threads (1 .. threads - 1) read their shares, resting
+ * between blocks for pause turns of an empty loop (0: at full speed). bytes_per_s is what they
+ * read; samples in which they did not get to run are left out. */
 void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
                          const struct latency_place *place, unsigned loaders, unsigned pause,
                          unsigned n);

@@ -139,7 +139,7 @@ void probe_session_keep(struct probe_session *session, struct probe_samples *sam
     struct witness_look before = session->last;
     struct witness_places *places = &session->view.places;
     witness_look(&session->last, session->witness);
-    if (samples->count < READING_SAMPLES_MAX) {
+    if (samples->count < PROBE_WINDOWS_MAX) {
         samples->of[samples->count++] =
             (struct probe_sample){.per_s = per_s,
                                   .core_hz = core_hz,
@@ -163,7 +163,6 @@ void probe_session_close(struct probe_session *session)
 static struct status all_stages(struct probe *probe, struct probe_session *session)
 {
     TRY(probe_roofs(probe, session, false));
-    TRY(probe_gemm(probe, session));
     if (!probe->options->quick) {
         TRY(probe_attention(probe, session));
         TRY(probe_kernels(probe, session));

@@ -14,13 +14,19 @@ static const char *const kernels_full[] = {"load",  "store", "store_nt", "copy",
 static const char *const kernels_brief[] = {"load", NULL};
 static const char *const all_dtypes[] = {"f32", "f64", "bf16", "f16", "int8"};
 
-static struct probe_item *add_item(struct item_list *list, enum item_role role,
-                                   const struct ceiling *ceiling)
+struct probe_item *probe_add_item(struct item_list *list, enum item_role role,
+                                  const struct ceiling *ceiling)
 {
     struct probe_item *item = result_append(&list->items, &list->count, sizeof *item);
-    if (item != NULL) {
-        item->role = role;
+    if (item == NULL) {
+        return NULL;
+    }
+    item->role = role;
+    item->every = 1;
+    if (ceiling != NULL) {
         item->ceiling = *ceiling;
+        item->samples.shared = ceiling->kind == CEILING_STREAM &&
+                               (ceiling->level >= LEVEL_L3 || ceiling->stream->nontemporal);
     }
     return item;
 }
@@ -45,7 +51,7 @@ static void add_plateau(struct item_list *list, struct probe_session *session,
     if (set->plateau_bytes > 0 &&
         status_is_ok(ceiling_prepare_stream(&plateau, session->ceilings, ceiling->level,
                                             ceiling->stream, set->plateau_bytes))) {
-        (void)add_item(list, ROLE_PLATEAU, &plateau);
+        (void)probe_add_item(list, ROLE_PLATEAU, &plateau);
     }
 }
 
@@ -55,7 +61,7 @@ static void add_plateau(struct item_list *list, struct probe_session *session,
 static void fit_share(struct working_set *set, struct probe *probe, struct probe_session *session,
                       enum memory_level level)
 {
-    enum { TRIAL_SAMPLES = 5 };
+    enum { TRIAL_SAMPLES = 9 };
     struct working_set fits = {.bytes = 0};
     double most = 0;
     double rate_above = 0;
@@ -67,9 +73,10 @@ static void fit_share(struct working_set *set, struct probe *probe, struct probe
             break;
         }
         ceiling_read(&rate, NULL, NULL, session->ceilings, &load, TRIAL_SAMPLES);
-        most = rate.value > most ? rate.value : most;
-        if (rate.value < 0.9 * most) {
-            rate_above = rate.value;
+        // The bests: what this process can have, whatever neighbours take in the meantime.
+        most = rate.best > most ? rate.best : most;
+        if (rate.best < 0.9 * most) {
+            rate_above = rate.best;
             break;
         }
         fits = (struct working_set){.bytes = bytes, .plateau_bytes = fits.bytes};
@@ -89,6 +96,24 @@ static void fit_share(struct working_set *set, struct probe *probe, struct probe
     }
 }
 
+// On a busy machine each level still has its load, uncompared: the widest plain one.
+static struct status only_load(struct ceiling *out, struct probe_session *session,
+                               const struct ceiling_kernels *kernels, enum memory_level level,
+                               uint64_t bytes)
+{
+    const struct stream_kernel *widest = NULL;
+    for (size_t i = 0; i < kernels->stream_count; i++) {
+        const struct stream_kernel *kernel = kernels->streams[i];
+        bool plain = strcmp(kernel->kernel, "load") == 0 && kernel->streams == 1 &&
+                     kernel->prefetch_bytes == 0;
+        if (plain && (widest == NULL || kernel->width_bits > widest->width_bits)) {
+            widest = kernel;
+        }
+    }
+    return widest == NULL ? status_error(STATUS_UNAVAILABLE, "no plain load")
+                          : ceiling_prepare_stream(out, session->ceilings, level, widest, bytes);
+}
+
 static struct status choose_level(struct item_list *list, struct probe *probe,
                                   struct probe_session *session, enum memory_level level,
                                   const char *const *kernels, double by)
@@ -101,18 +126,20 @@ static struct status choose_level(struct item_list *list, struct probe *probe,
                     "%s was not measured: %s", memory_level_name(level), status.detail);
         return status_ok();
     }
-    if (level == LEVEL_L3) {
+    if (level == LEVEL_L3 && clock_seconds() < list->choose_by) {
         fit_share(&set, probe, session, level);
     }
     for (size_t i = 0; kernels[i] != NULL; i++) {
         struct ceiling ceiling;
         TRY(probe_interrupted(probe));
-        // On a busy machine each level still has its load, the first of the kernels.
-        if (!probe_has_time(probe, i == 0 ? list->choose_by : by)) {
+        bool late = !probe_has_time(probe, i == 0 ? list->choose_by : by);
+        if (late && i > 0) {
             return status_ok();
         }
-        TRY(ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i], set.bytes));
-        (void)add_item(list, ROLE_STREAM, &ceiling);
+        TRY(late ? only_load(&ceiling, session, &probe->kernels, level, set.bytes)
+                 : ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i],
+                                            set.bytes));
+        (void)probe_add_item(list, ROLE_STREAM, &ceiling);
         if (strcmp(kernels[i], "load") == 0) {
             add_plateau(list, session, &ceiling, &set);
             if (level == LEVEL_DRAM) {
@@ -152,7 +179,7 @@ static struct status choose_classes(struct item_list *list, struct probe *probe,
         return status_ok(); // this CPU has no such instructions: nothing to report
     }
     TRY(status);
-    (void)add_item(list, ROLE_CHAIN, &best);
+    (void)probe_add_item(list, ROLE_CHAIN, &best);
     for (size_t i = 0; i < best.trial_count; i++) {
         const char *class_ = best.trials[i].variant;
         bool again = strcmp(class_, best.chain->class_) == 0 ||
@@ -160,7 +187,7 @@ static struct status choose_classes(struct item_list *list, struct probe *probe,
         struct ceiling other;
         if (!again && !probe->options->quick && probe_has_time(probe, list->choose_by) &&
             status_is_ok(ceiling_choose_compute(&other, session->ceilings, dtype, class_))) {
-            (void)add_item(list, ROLE_CHAIN, &other);
+            (void)probe_add_item(list, ROLE_CHAIN, &other);
         }
     }
     return status_ok();

@@ -61,6 +61,19 @@ static void read_level(struct probe *probe, struct probe_session *session,
     judge_latency(row, disturbed, fmin(before, session->last.loop_per_s) / best);
 }
 
+// The caches' latency on huge pages came with the roofs.
+static bool is_known(const struct result_machine *machine, unsigned level, uint64_t page_bytes)
+{
+    for (size_t i = 0; i < machine->latency_count; i++) {
+        const struct result_latency *row = &machine->latency[i];
+        if (strcmp(row->level, memory_level_name((enum memory_level)level)) == 0 &&
+            row->page_bytes == page_bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static struct status read_levels(struct probe *probe, struct probe_session *session,
                                  const struct arena *arena, uint64_t page_bytes)
 {
@@ -68,7 +81,8 @@ static struct status read_levels(struct probe *probe, struct probe_session *sess
         struct working_set set;
         bool asked = probe->options->levels[level] && (level != LEVEL_DRAM || probe->dram);
         TRY(probe_interrupted(probe));
-        if (!asked || !probe_has_time(probe, probe->deadline) ||
+        if (!asked || is_known(&probe->run->machine, level, page_bytes) ||
+            !probe_has_time(probe, probe->deadline) ||
             !status_is_ok(working_set_of(&set, probe->host->machine, session->cpus, 1,
                                          (enum memory_level)level))) {
             continue; // an unknown size was warned of with the bandwidth
@@ -137,9 +151,10 @@ static struct status read_small_pages(struct probe *probe, struct probe_session 
 
 struct status probe_latency(struct probe *probe, struct probe_session *session)
 {
-    if (probe->run->machine.latency_count > 0) {
-        return status_ok(); // one thread chases, whatever the team: once is enough
+    if (probe->latency_done) {
+        return status_ok();
     }
+    probe->latency_done = true;
     probe_progress(probe, "latency");
     witness_look(&session->last, session->witness);
     TRY(read_levels(probe, session, &probe->arena, arena_page_bytes(&probe->arena)));

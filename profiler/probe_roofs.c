@@ -10,35 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Samples that nothing disturbed as far as one can tell now.
-static unsigned quiet_count(const struct probe_samples *samples)
+static void take_window(struct probe_item *item, struct probe_session *session)
 {
-    unsigned count = 0;
-    for (size_t i = 0; i < samples->count; i++) {
-        const struct probe_sample *sample = &samples->of[i];
-        bool quiet =
-            !interference_disturbed(&sample->signs) && sample->place_before == sample->place_after;
-        count += quiet ? 1 : 0;
+    struct ceiling_sample sample = {.core_hz = (double)NAN};
+    if (item->role == ROLE_PRODUCT) {
+        sample.per_s = probe_product_sample(&sample.timing, item->product);
+    } else if (item->role == ROLE_CHASE) {
+        sample.per_s = 1 / latency_chase_sample(&sample.timing, item->chase);
+    } else {
+        ceiling_sample(&sample, session->ceilings, &item->ceiling);
     }
-    return count;
+    probe_session_keep(session, &item->samples, sample.per_s, sample.core_hz, &sample.timing.signs);
 }
 
 static struct status sample_rounds(struct item_list *list, struct probe *probe,
                                    struct probe_session *session)
 {
-    for (unsigned round = 0; round < 2 * PROBE_ROUNDS; round++) {
+    for (unsigned round = 0; round < PROBE_ROUNDS; round++) {
         probe_progress(probe, "sampling");
         for (size_t i = 0; i < list->count; i++) {
             struct probe_item *item = &list->items[i];
             TRY(probe_interrupted(probe));
-            bool wanted = round < PROBE_ROUNDS || quiet_count(&item->samples) < PROBE_ROUNDS;
             // All get the least, if there is any time at all; the rest is a matter of budget.
             bool early = round == 0 || (round < PROBE_LEAST && clock_seconds() < list->sample_by);
-            if (wanted && (early || clock_seconds() < list->enough_by)) {
-                struct ceiling_sample sample;
-                ceiling_sample(&sample, session->ceilings, &item->ceiling);
-                probe_session_keep(session, &item->samples, sample.per_s, sample.core_hz,
-                                   &sample.timing.signs);
+            if (round % item->every == 0 && (early || clock_seconds() < list->enough_by)) {
+                take_window(item, session);
             }
         }
     }
@@ -90,6 +86,33 @@ static void push_chain(struct probe *probe, struct probe_session *session,
     }
 }
 
+static void push_product(struct probe *probe, const struct probe_item *item)
+{
+    struct result_machine *machine = &probe->run->machine;
+    struct result_compute *row =
+        result_append(&machine->compute, &machine->compute_count, sizeof *row);
+    if (row != NULL) {
+        probe_product_describe(row, item->product);
+        row->flop_per_s = item->per_s;
+        memcpy(row->unsteady, item->unsteady, sizeof row->unsteady);
+    }
+}
+
+static void push_chase(struct probe *probe, const struct item_list *list,
+                       const struct probe_item *item)
+{
+    struct result_machine *machine = &probe->run->machine;
+    struct result_latency *row =
+        result_append(&machine->latency, &machine->latency_count, sizeof *row);
+    if (row != NULL) {
+        (void)snprintf(row->level, sizeof row->level, "%s", memory_level_name(item->level));
+        row->working_set_bytes = item->bytes;
+        row->page_bytes = arena_page_bytes(&list->chased);
+        row->seconds = reading_rate(1, &item->per_s); // the windows counted loads per second
+        memcpy(row->unsteady, item->unsteady, sizeof row->unsteady);
+    }
+}
+
 static void check_plateau(struct result_run *run, const struct probe_item *full,
                           const struct probe_item *plateau)
 {
@@ -132,7 +155,7 @@ static void write_allocate(struct probe *probe, const struct item_list *list,
     bool sane = true;
     size_t rounds =
         plain->samples.count < direct->samples.count ? plain->samples.count : direct->samples.count;
-    for (size_t i = 0; i < rounds && i < PROBE_ROUNDS; i++) {
+    for (size_t i = 0; i < rounds && count < READING_SAMPLES_MAX; i++) {
         const struct probe_sample *a = &plain->samples.of[i];
         const struct probe_sample *b = &direct->samples.of[i];
         if (probe_sample_is_clean(a, view) && probe_sample_is_clean(b, view)) {
@@ -197,16 +220,47 @@ static void push_all(struct probe *probe, struct probe_session *session, struct 
         if (!reading_is_present(&item->per_s)) {
             continue;
         }
-        if (item->role == ROLE_STREAM) {
+        switch (item->role) {
+        case ROLE_STREAM:
             push_stream(probe, session, item);
-        } else if (item->role == ROLE_CHAIN) {
+            break;
+        case ROLE_CHAIN:
             push_chain(probe, session, item);
-        } else if (i > 0) {
+            break;
+        case ROLE_PRODUCT:
+            push_product(probe, item);
+            break;
+        case ROLE_CHASE:
+            push_chase(probe, list, item);
+            break;
+        case ROLE_PLATEAU: // comes right after the stream whose level it checks
             check_plateau(probe->run, &list->items[i - 1], item);
+            break;
         }
     }
     write_allocate(probe, list, &session->view);
     probe_view_add(&probe->seen, &session->view);
+}
+
+static struct status choose_all(struct item_list *list, struct probe *probe,
+                                struct probe_session *session, bool brief)
+{
+    TRY(probe_choose_streams(list, probe, session, brief));
+    TRY(probe_choose_chains(list, probe, session, brief));
+    if (!brief && probe->run->machine.latency_count == 0) { // one thread chases: once is enough
+        TRY(probe_add_chases(list, probe, session));
+    }
+    return brief ? status_ok() : probe_add_products(list, probe, session);
+}
+
+static void release(struct item_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        probe_product_close(list->items[i].product);
+        latency_chase_destroy(list->items[i].chase);
+    }
+    arena_unmap(&list->chased);
+    free(list->items);
 }
 
 struct status probe_roofs(struct probe *probe, struct probe_session *session, bool brief)
@@ -214,13 +268,10 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
     double now = clock_seconds();
     double left = probe->deadline > now ? probe->deadline - now : 0;
     bool quick = probe->options->quick; // else a second team, the curve and the nodes follow
-    struct item_list list = {.choose_by = now + (quick ? 0.45 : 0.25) * left,
-                             .sample_by = now + (quick ? 0.7 : 0.4) * left,
-                             .enough_by = now + (quick ? 0.65 : 0.35) * left};
-    struct status status = probe_choose_streams(&list, probe, session, brief);
-    if (status.code == STATUS_OK) {
-        status = probe_choose_chains(&list, probe, session, brief);
-    }
+    struct item_list list = {.choose_by = now + (quick ? 0.3 : 0.25) * left,
+                             .sample_by = now + (quick ? 0.9 : 0.4) * left,
+                             .enough_by = now + (quick ? 0.85 : 0.35) * left};
+    struct status status = choose_all(&list, probe, session, brief);
     if (status.code == STATUS_OK) {
         status = sample_rounds(&list, probe, session);
     }
@@ -228,6 +279,6 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
         push_unverified(probe, session->threads);
     }
     push_all(probe, session, &list); // what was sampled before an interruption counts
-    free(list.items);
+    release(&list);
     return status;
 }

@@ -5,6 +5,9 @@
 #include <string.h>
 
 static const double steady_width = 0.10;
+static const double steady_drift = 0.08;
+
+enum { QUARTERS = 4 };
 
 static bool is_moved(const struct probe_sample *sample, unsigned usual)
 {
@@ -123,17 +126,49 @@ char *probe_view_describe(char *out, size_t size, const struct probe_view *view)
     return out;
 }
 
-static void explain(char *out, size_t size, const struct reading *reading, size_t clean,
-                    size_t least, const struct probe_samples *samples,
-                    const struct probe_view *view)
+// The windows that make a figure: undisturbed ones in the order of time, then disturbed ones up to
+// the least.
+struct chosen {
+    const struct probe_sample *of[PROBE_WINDOWS_MAX];
+    size_t count;
+    size_t clean;
+};
+
+static void choose(struct chosen *out, const struct probe_samples *samples,
+                   const struct probe_view *view, size_t least)
 {
-    double width = (reading->ci95_high - reading->ci95_low) / reading->value;
-    char signs[320];
-    struct probe_view own = *view;
-    out[0] = '\0';
-    if (clean >= least && width <= steady_width) {
-        return;
+    out->count = out->clean = 0;
+    for (unsigned disturbed = 0; disturbed < 2; disturbed++) {
+        for (size_t i = 0; i < samples->count; i++) {
+            bool wanted = probe_sample_is_clean(&samples->of[i], view) == (disturbed == 0);
+            if (wanted && (disturbed == 0 || out->count < least)) {
+                out->of[out->count++] = &samples->of[i];
+            }
+        }
+        out->clean = disturbed == 0 ? out->count : out->clean;
     }
+}
+
+// How far apart the bests of the run's quarters are; 0 where they have less than two windows each.
+static double drift_of(const struct chosen *chosen)
+{
+    double most = 0;
+    double least = (double)INFINITY;
+    for (size_t q = 0; q < QUARTERS; q++) {
+        double best = 0;
+        for (size_t i = q * chosen->clean / QUARTERS; i < (q + 1) * chosen->clean / QUARTERS; i++) {
+            best = fmax(best, chosen->of[i]->per_s);
+        }
+        most = fmax(most, best);
+        least = fmin(least, best);
+    }
+    return chosen->clean < 2 * (size_t)QUARTERS ? 0 : 1 - least / most;
+}
+
+static void name_signs(char *out, size_t size, const struct probe_samples *samples,
+                       const struct probe_view *view, size_t least, bool others)
+{
+    struct probe_view own = *view;
     own.sampled = own.moved = own.slowed = own.interrupted = 0;
     own.loop_worst_fraction = 1;
     own.signs = (struct interference_signs){.elapsed_seconds = 0};
@@ -141,9 +176,35 @@ static void explain(char *out, size_t size, const struct reading *reading, size_
         count_sample(&own, &samples->of[i]);
     }
     // Where time ran out before there were enough, what the whole session saw is why.
-    describe(signs, sizeof signs, samples->count < least ? view : &own, &view->places);
-    (void)snprintf(out, size, "interval %.0f %% wide, %zu of %zu samples disturbed%s%s",
-                   100 * width, samples->count - clean, samples->count,
+    describe(out, size, samples->count < least ? view : &own, &view->places);
+    size_t used = strlen(out);
+    if (others) {
+        (void)snprintf(out + used, size - used,
+                       "%sothers use the same cache or memory (its speed changed, that of the "
+                       "arithmetic in between did not)",
+                       used > 0 ? ", " : "");
+    }
+}
+
+static void explain(char *out, size_t size, const struct reading *reading,
+                    const struct chosen *chosen, size_t least, const struct probe_samples *samples,
+                    const struct probe_view *view)
+{
+    double width = (reading->ci95_high - reading->ci95_low) / reading->value;
+    double drift = drift_of(chosen);
+    bool scattered = width > steady_width || drift > steady_drift;
+    char signs[384];
+    out[0] = '\0';
+    if (chosen->clean >= least && !scattered && 2 * chosen->clean >= samples->count) {
+        return;
+    }
+    // The windows in question are undisturbed ones: no other sign explains why they scatter.
+    bool others = samples->shared && scattered && chosen->clean >= least;
+    name_signs(signs, sizeof signs, samples, view, least, others);
+    (void)snprintf(out, size,
+                   "interval %.0f %% wide, bests of the run's quarters %.0f %% apart, %zu of %zu "
+                   "windows disturbed%s%s",
+                   100 * width, 100 * drift, samples->count - chosen->clean, samples->count,
                    signs[0] != '\0' ? ": " : "; no sign was seen", signs);
 }
 
@@ -158,33 +219,38 @@ static struct reading clock_reading(const double *hz, size_t count)
     return reading_of_samples(hz, count, BETTER_HIGHER, ORIGIN_TIMED);
 }
 
+// Each group's best window; returns how many groups there are.
+static size_t best_of_groups(double *per_s, double *hz, const struct chosen *chosen, size_t least)
+{
+    size_t groups = chosen->count < least ? chosen->count : least;
+    for (size_t i = 0; i < chosen->count; i++) {
+        size_t group = i % groups;
+        if (i < groups || chosen->of[i]->per_s > per_s[group]) {
+            per_s[group] = chosen->of[i]->per_s;
+            hz[group] = chosen->of[i]->core_hz;
+        }
+    }
+    return groups;
+}
+
 void probe_samples_read(struct reading *out, struct reading *core_hz, char *unsteady, size_t size,
                         const struct probe_samples *samples, const struct probe_view *view,
                         size_t least)
 {
     double per_s[READING_SAMPLES_MAX] = {0};
     double hz[READING_SAMPLES_MAX] = {0};
-    size_t count = 0;
-    size_t clean = 0;
-    for (unsigned disturbed = 0; disturbed < 2; disturbed++) {
-        for (size_t i = 0; i < samples->count; i++) {
-            bool wanted = probe_sample_is_clean(&samples->of[i], view) == (disturbed == 0);
-            if (wanted && (disturbed == 0 || count < least)) {
-                per_s[count] = samples->of[i].per_s;
-                hz[count++] = samples->of[i].core_hz;
-            }
-        }
-        clean = disturbed == 0 ? count : clean;
-    }
-    *out = reading_of_samples(per_s, count, BETTER_HIGHER, ORIGIN_TIMED);
+    struct chosen chosen;
+    choose(&chosen, samples, view, least);
+    size_t groups = best_of_groups(per_s, hz, &chosen, least);
+    *out = reading_of_samples(per_s, groups, BETTER_HIGHER, ORIGIN_TIMED);
     if (core_hz != NULL) {
-        *core_hz = clean > 0
-                       ? clock_reading(hz, clean)
+        *core_hz = chosen.clean > 0
+                       ? clock_reading(hz, chosen.clean < groups ? chosen.clean : groups)
                        : reading_absent(ABSENT_FAILED, "no undisturbed sample to count cycles in",
                                         "repeat it on a quiet machine");
     }
     unsteady[0] = '\0';
-    if (count > 0) {
-        explain(unsteady, size, out, clean, least, samples, view);
+    if (groups > 0) {
+        explain(unsteady, size, out, &chosen, least, samples, view);
     }
 }

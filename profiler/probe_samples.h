@@ -1,13 +1,18 @@
 #ifndef PROFILER_PROBE_SAMPLES_H
 #define PROFILER_PROBE_SAMPLES_H
 
-/** Samples of one ceiling with what was seen around each, and the figure that they make: those
- *  that nothing disturbed count, the others only where there are not enough. Pure. */
+/** Short windows of one ceiling with what was seen around each, and the figure that they make:
+ * those that nothing disturbed count, the others only where there are not enough. A ceiling is what
+ * the machine can do, so a sample of it is the best of several windows, and these are spread over
+ * the whole run: window i belongs to sample i mod n. Pure. */
 
 #include "profiler/interference.h"
 #include "profiler/witness.h"
 #include "roofline/reading.h"
 
+enum { PROBE_WINDOWS_MAX = 128 };
+
+/** One window. */
 struct probe_sample {
     double per_s;
     double core_hz; /**< NaN: none */
@@ -18,8 +23,9 @@ struct probe_sample {
 };
 
 struct probe_samples {
-    struct probe_sample of[READING_SAMPLES_MAX];
+    struct probe_sample of[PROBE_WINDOWS_MAX];
     size_t count;
+    bool shared; /**< served by a cache or memory that others use too */
 };
 
 /** What a whole session saw. */
@@ -42,10 +48,11 @@ struct probe_view {
  *  often each sign was seen. places of *view is kept. */
 void probe_view_make(struct probe_view *view, const struct probe_samples *const *all, size_t count);
 
-/** The reading of the undisturbed samples, or of at least `least` with disturbed ones; better says
- *  which extreme is best. unsteady, of size bytes, gets "" or why the figure is not to be relied
- *  upon, naming the signs: too few undisturbed samples, or an interval wider than 10 %. core_hz may
- *  be NULL. */
+/** The reading of n = least samples, each the best of the undisturbed windows that are its own
+ *  (with disturbed ones where there are not enough: then a window is a sample). unsteady, of size
+ *  bytes, gets "" or why the figure is not to be relied upon, naming the signs: fewer than `least`
+ *  undisturbed windows, half of all disturbed, the bests of the run's quarters more than 8 % apart,
+ *  or an interval wider than 10 %. core_hz, of the same windows, may be NULL. */
 void probe_samples_read(struct reading *out, struct reading *core_hz, char *unsteady, size_t size,
                         const struct probe_samples *samples, const struct probe_view *view,
                         size_t least);

@@ -26,12 +26,13 @@ struct probe {
     bool filled;            // the arena was touched
     double deadline;        // CLOCK_MONOTONIC seconds
     bool over_budget;       // something was left out
+    bool latency_done;      // one thread chases, whatever the team: once is enough
     struct probe_view seen; // by all sessions
 };
 
-/** Samples that a roof gets in quiet times (twice as many at most), and how many undisturbed ones
- *  make it steady. */
-enum { PROBE_ROUNDS = 21, PROBE_LEAST = 7 };
+/** Samples that a roof's figure has, each the best of the windows of a seventh of the rounds; and
+ *  how many rounds there are if the time allows. */
+enum { PROBE_LEAST = 7, PROBE_ROUNDS = 12 * PROBE_LEAST };
 
 /** A team at work in the arena. */
 struct probe_session {
@@ -66,8 +67,9 @@ void probe_progress(const struct probe *probe, const char *what);
 /** Samples that a ceiling gets. */
 unsigned probe_repeats(const struct probe *probe);
 
-/** Bandwidth and compute roofs of one team: chosen one after the other, then sampled in rounds, so
- *  that a disturbance hits all of them a little instead of one of them fully. brief: only DRAM
+/** Bandwidth, compute and GEMM roofs of one team and, once, the caches' latency: chosen one after
+ *  the other, then sampled in rounds, so that a disturbance hits all of them a little instead of
+ *  one of them fully. brief: only DRAM
  *  load and the widest arithmetic. */
 CHECKED struct status probe_roofs(struct probe *probe, struct probe_session *session, bool brief);
 
@@ -76,7 +78,6 @@ bool probe_dtype_asked(const struct probe_options *options, const char *dtype);
 
 CHECKED struct status probe_kernels(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_attention(struct probe *probe, struct probe_session *session);
-CHECKED struct status probe_gemm(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_scaling(struct probe *probe);
 CHECKED struct status probe_latency(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_numa(struct probe *probe);

@@ -137,12 +137,13 @@ void team_run(struct team *team, struct team_body body)
 
 // Reading the signs takes some microseconds: always outside the clock's two readings.
 static void finish_sample(struct team_sample *out, struct team *team, double seconds,
-                          uint64_t switches, const struct interference_mark *before)
+                          uint64_t switches, double on_cpu, const struct interference_mark *before)
 {
     struct interference_mark after;
     interference_mark(&after, team->meter);
     interference_between(&out->signs, team->meter, before, &after);
     out->signs.involuntary_switches = (double)switches;
+    out->signs.on_cpu_fraction = on_cpu;
     out->seconds = seconds;
     double cpu_seconds = out->signs.elapsed_seconds * team->threads;
     out->steal_fraction = isnan(out->signs.steal_seconds)
@@ -158,13 +159,16 @@ static void time_region(struct team_sample *out, struct team *team, struct team_
     double begin = 0;
     double end = 0;
     uint64_t switches = 0;
+    double on_cpu = 1;
     struct interference_mark before;
     interference_mark(&before, team->meter);
-#pragma omp parallel num_threads((int)team->threads) reduction(+ : switches)
+#pragma omp parallel num_threads((int)team->threads) reduction(+ : switches) reduction(min : on_cpu)
     {
         unsigned thread = (unsigned)omp_get_thread_num();
         (void)bind_to(team, team->cpus[thread]);
         uint64_t switches_before = interference_thread_switches();
+        double cpu_before = interference_thread_cpu_seconds();
+        double wall_before = clock_seconds();
 #pragma omp barrier
         if (thread == 0) {
             begin = clock_seconds();
@@ -183,9 +187,10 @@ static void time_region(struct team_sample *out, struct team *team, struct team_
         if (thread == 0) {
             end = clock_seconds();
         }
+        on_cpu = (interference_thread_cpu_seconds() - cpu_before) / (clock_seconds() - wall_before);
         switches += interference_thread_switches() - switches_before;
     }
-    finish_sample(out, team, (end - begin) / (double)repeats, switches, &before);
+    finish_sample(out, team, (end - begin) / (double)repeats, switches, on_cpu, &before);
 }
 
 void team_time(struct team_sample *out, struct team *team, struct team_body body)
@@ -206,11 +211,13 @@ void team_time_call(struct team_sample *out, struct team *team, void (*call)(voi
     (void)bind_all(team);
     interference_mark(&before, team->meter);
     uint64_t switches = interference_process_switches();
+    double cpu = interference_process_cpu_seconds();
     double begin = clock_seconds();
     call(context);
     double end = clock_seconds();
+    cpu = interference_process_cpu_seconds() - cpu;
     switches = interference_process_switches() - switches;
-    finish_sample(out, team, end - begin, switches, &before);
+    finish_sample(out, team, end - begin, switches, cpu / (end - begin) / team->threads, &before);
 }
 
 void team_time_repeated(struct team_sample *out, unsigned long *repeats, struct team *team,

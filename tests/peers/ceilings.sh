@@ -82,8 +82,9 @@ compare() {
 }
 echo "$threads threads, $rounds rounds, load $(cut -d' ' -f1-3 /proc/loadavg); ratio: median low high"
 # At least four times the last-level cache, whatever a tenant's share of it is.
-llc=$(getconf LEVEL3_CACHE_SIZE 2>/dev/null || echo 0)
-gb=$((llc * 4 / 1000 + 128000))
+llc=$(sed 's/K$//' /sys/devices/system/cpu/cpu0/cache/index3/size 2>/dev/null)
+[ -n "$llc" ] || llc=$(($(getconf LEVEL3_CACHE_SIZE 2>/dev/null || echo 0) / 1024))
+gb=$((llc * 4 * 1024 / 1000 + 128000))
 bytes=$((gb * 1000))
 compare "DRAM load" $gb "load load_avx load_avx512" stream DRAM load $bytes
 compare "DRAM store_nt" $gb "store_mem store_mem_avx store_mem_avx512" stream DRAM store_nt $bytes

@@ -5,7 +5,7 @@ import statistics
 import sys
 
 WITHIN = 0.05
-SIGNS = ("steal", "switches", "throttled", "moved cpus", "slowed", "cpus apart", "stolen")
+SIGNS = ("steal", "switches", "throttled", "moved cpus", "slowed", "cpus apart", "stolen", "others use")
 PLACE_RATIO = 1.6  # as witness_moved()
 
 

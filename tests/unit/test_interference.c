@@ -123,6 +123,25 @@ static void words_name_every_known_sign(void **state)
     assert_false(interference_disturbed(&signs));
 }
 
+// A kernel thread of microseconds is no disturbance of a window of milliseconds.
+static void a_switch_counts_by_the_time_it_cost(void **state)
+{
+    (void)state;
+    struct interference_signs signs = {.involuntary_switches = 1};
+    assert_true(interference_disturbed(&signs)); // its cost is not known
+    signs.on_cpu_fraction = 0.97;
+    assert_true(interference_disturbed(&signs));
+    signs.on_cpu_fraction = 0.998;
+    assert_false(interference_disturbed(&signs));
+    struct interference_signs later = {.involuntary_switches = 2, .on_cpu_fraction = 0.5};
+    interference_add(&signs, &later);
+    assert_true(interference_disturbed(&signs));
+    ASSERT_CLOSE(signs.involuntary_switches, 3, 0);
+    signs.on_cpu_fraction = 0.998;
+    signs.steal_seconds = 0.01;
+    assert_true(interference_disturbed(&signs));
+}
+
 static void running_system_is_readable_and_cheap(void **state)
 {
     (void)state;
@@ -189,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(steal_that_cannot_be_is_unknown, make, drop),
         cmocka_unit_test_setup_teardown(throttling_of_an_ancestor_counts, make, drop),
         cmocka_unit_test(words_name_every_known_sign),
+        cmocka_unit_test(a_switch_counts_by_the_time_it_cost),
         cmocka_unit_test(running_system_is_readable_and_cheap),
         cmocka_unit_test(cpus_are_checked),
         cmocka_unit_test(a_rival_on_the_same_cpu_is_seen),
