@@ -89,21 +89,49 @@ static void write_category_ticks(FILE *s, const struct chart *chart)
     (void)fputs(")\n", s);
 }
 
-// Ticks where the points are: batches and thread counts are few and known.
+enum { TICKS_MAX = 24 };
+
+// The least x of all series above after; infinite if there is none.
+static double next_x(const struct chart *chart, double after)
+{
+    double least = (double)INFINITY;
+    for (size_t i = 0; i < chart->series_count; i++) {
+        for (size_t p = 0; p < chart->series[i].count; p++) {
+            double x = chart->series[i].points[p].x;
+            least = x > after && x < least ? x : least;
+        }
+    }
+    return least;
+}
+
+// Ticks where the points of any series are: batches and thread counts are few and known.
 static void write_point_ticks(FILE *s, const struct chart *chart)
 {
-    const struct chart_series *longest = &chart->series[0];
-    for (size_t i = 1; i < chart->series_count; i++) {
-        longest = chart->series[i].count > longest->count ? &chart->series[i] : longest;
-    }
-    if (longest->count > 24) {
-        return;
+    double ticks[TICKS_MAX];
+    size_t count = 0;
+    for (double x = next_x(chart, -(double)INFINITY); isfinite(x); x = next_x(chart, x)) {
+        if (count == TICKS_MAX) {
+            return;
+        }
+        ticks[count++] = x;
     }
     (void)fputs("set xtics (", s);
-    for (size_t p = 0; p < longest->count; p++) {
-        (void)fprintf(s, "%s%.12g", p == 0 ? "" : ", ", longest->points[p].x);
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(s, "%s%.12g", i == 0 ? "" : ", ", ticks[i]);
     }
     (void)fputs(")\n", s);
+}
+
+// "0.8", not "800 m": prefixes only where there are thousands.
+static const char *y_format(const struct chart *chart)
+{
+    double most = 0;
+    for (size_t i = 0; i < chart->series_count; i++) {
+        for (size_t p = 0; p < chart->series[i].count; p++) {
+            most = fmax(most, chart->series[i].points[p].y);
+        }
+    }
+    return chart->stacked ? "%.1f" : most < 1000 ? "%g" : "%.1s %c";
 }
 
 static void write_lines(FILE *s, const struct chart *chart, bool text)
@@ -160,8 +188,7 @@ static struct status draw(FILE *out, const struct chart *chart, const char *term
     (void)fprintf(script,
                   "set terminal %s\nset encoding utf8\nset border 3\nset tics nomirror out\n"
                   "set format y '%s'\nset key outside right top vertical reverse Left\n%s",
-                  terminal, chart->stacked ? "%.1f" : "%.1s %c",
-                  text ? "" : "set grid ytics lc rgb '#E6E6E6'\n");
+                  terminal, y_format(chart), text ? "" : "set grid ytics lc rgb '#E6E6E6'\n");
     command_text(script, "title", chart->title);
     command_text(script, "xlabel", chart->x_title);
     command_text(script, "ylabel", chart->y_title);

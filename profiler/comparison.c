@@ -231,16 +231,6 @@ static void find_unlike(struct comparison *out, size_t machine)
     }
 }
 
-static struct status check_machine(const struct machine_source *source)
-{
-    const struct result_machine *roofs = &source->run.machine;
-    return roofs->bandwidth_count + roofs->compute_count > 0
-               ? status_ok()
-               : status_error(STATUS_INVALID,
-                              "%s: found no ceiling in it, accepted a profile of 'lmroof probe'",
-                              source->label);
-}
-
 struct status comparison_compute(struct comparison *out, const struct machine_source *machines,
                                  size_t count)
 {
@@ -252,7 +242,7 @@ struct status comparison_compute(struct comparison *out, const struct machine_so
         return status_error(STATUS_SYSTEM, "no memory for %zu machines", count);
     }
     for (size_t i = 0; i < count; i++) {
-        TRY(check_machine(&machines[i]));
+        TRY(machine_source_check(&machines[i]));
         find_conditions(&out->conditions[i], &machines[i]);
         TRY(offer_ceilings(out, i));
     }

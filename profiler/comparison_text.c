@@ -1,8 +1,29 @@
 #include "profiler/comparison_text.h"
 
+#include "roofline/dtype.h"
 #include "roofline/units.h"
 
 #include <math.h>
+#include <string.h>
+
+static const char *mark_meaning(enum comparison_mark mark)
+{
+    switch (mark) {
+    case COMPARISON_CLASS:
+        return "another instruction class than the first machine's: each machine's best";
+    case COMPARISON_THREADS:
+        return "one thread a core here, more there";
+    case COMPARISON_PAGES:
+        return "pages of another size behind the memory";
+    case COMPARISON_PLACEMENT:
+        return "memory placed otherwise over the nodes";
+    case COMPARISON_ORIGIN:
+        return "a data sheet's peak beside a measurement";
+    case COMPARISON_UNSTEADY:
+        return "a profile warns of its samples, or an interval is wide: measure again";
+    }
+    return "";
+}
 
 static void print_marks(FILE *out, unsigned marks)
 {
@@ -11,6 +32,17 @@ static void print_marks(FILE *out, unsigned marks)
             (void)fprintf(out, " !%s", comparison_mark_name((enum comparison_mark)mark));
         }
     }
+}
+
+// "int8 fma", "q8_0 kernel": operations on integers.
+static const char *unit_of(const struct comparison_row *row)
+{
+    char word[16];
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(row->name, " "), row->name);
+    enum dtype_id dtype = dtype_find(word);
+    bool integers = row->unit == COMPARISON_FLOP_PER_S && dtype < DTYPE_COUNT &&
+                    dtype_get(dtype)->kind == DTYPE_INT;
+    return integers ? "OP/s" : comparison_unit_name(row->unit);
 }
 
 static void print_entry(FILE *out, const struct comparison *comparison,
@@ -25,7 +57,7 @@ static void print_entry(FILE *out, const struct comparison *comparison,
     char value[UNITS_TEXT];
     char low[UNITS_TEXT] = "";
     char high[UNITS_TEXT] = "";
-    const char *unit = comparison_unit_name(row->unit);
+    const char *unit = unit_of(row);
     units_format_decimal(value, entry->reading->value, unit);
     units_format_short(low, entry->reading->ci95_low, "");
     units_format_short(high, entry->reading->ci95_high, "");
@@ -64,18 +96,38 @@ static void print_machines(FILE *out, const struct comparison *comparison)
     }
 }
 
+// The marks that stand in the tables.
+static void print_legend(FILE *out, const struct comparison *comparison)
+{
+    unsigned used = 0;
+    for (size_t r = 0; r < comparison->row_count; r++) {
+        for (size_t i = 0; i < comparison->machine_count; i++) {
+            used |= comparison->rows[r].entries[i].marks;
+        }
+    }
+    for (unsigned mark = 1; mark <= COMPARISON_UNSTEADY; mark <<= 1) {
+        if ((used & mark) != 0) {
+            (void)fprintf(out, "!%s: %s\n", comparison_mark_name((enum comparison_mark)mark),
+                          mark_meaning((enum comparison_mark)mark));
+        }
+    }
+}
+
 void comparison_print(FILE *out, const struct comparison *comparison)
 {
     (void)fprintf(out, "machines\n");
     print_machines(out, comparison);
     for (size_t r = 0; r < comparison->row_count; r++) {
-        (void)fprintf(out, "\n%s\n", comparison->rows[r].name);
+        const struct comparison_row *row = &comparison->rows[r];
+        (void)fprintf(out, "\n%s, %s%s\n", row->name, unit_of(row),
+                      row->unit == COMPARISON_SECONDS ? "" : " (.. 95 % interval, same unit)");
         for (size_t i = 0; i < comparison->machine_count; i++) {
             print_entry(out, comparison, &comparison->rows[r], i);
         }
     }
     (void)fprintf(out, "\nratios are to the first machine; differs: the 95 %% intervals lie apart; "
                        "* data sheet\n");
+    print_legend(out, comparison);
     for (size_t i = 0; i < comparison->unlike_count; i++) {
         (void)fprintf(out, "unlike: %s\n", comparison->unlike[i].text);
     }

@@ -72,6 +72,17 @@ void document_warn(json_t *document, const char *code, const char *text, const c
     (void)json_array_append_new(json_object_get(document, "warnings"), warning);
 }
 
+void document_warn_of_profile(json_t *document, const struct result_run *run, const char *label)
+{
+    for (size_t i = 0; i < run->warning_count; i++) {
+        const struct result_warning *warning = &run->warnings[i];
+        char text[sizeof warning->text + 100];
+        (void)snprintf(text, sizeof text, "%.96s: %s", label, warning->text);
+        document_warn(document, warning->code, text,
+                      warning->try_[0] == '\0' ? NULL : warning->try_);
+    }
+}
+
 void json_put_number(json_t *object, const char *key, double value)
 {
     if (isfinite(value)) {

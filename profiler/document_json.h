@@ -5,6 +5,7 @@
  *  "Numbers"): measured, derived, plain, absent. A NaN or infinity never reaches a file. */
 
 #include "profiler/command.h"
+#include "profiler/results.h"
 #include "roofline/reading.h"
 
 #include <jansson.h>
@@ -17,6 +18,9 @@ json_t *document_new(const char *kind, const struct command_context *context);
 
 /** Appends {"code", "text", "try"} to the document's warnings; try_ may be NULL (null). */
 void document_warn(json_t *document, const char *code, const char *text, const char *try_);
+
+/** Appends what a profile warns of, its label in front of each text. */
+void document_warn_of_profile(json_t *document, const struct result_run *run, const char *label);
 
 /** object[key] = value, an integral one without decimal point and exactly; a NaN or infinite value
  * becomes null with why_absent failed. */

@@ -81,9 +81,7 @@ static struct status set_dtype(enum dtype_id *out, const char *option, const cha
 
 static bool parse_seconds(double *out, const char *text, char end)
 {
-    char *after = NULL;
-    *out = strtod(text, &after);
-    return after != text && *after == end && isfinite(*out) && *out >= 0;
+    return option_decimal(out, text, end) && *out >= 0;
 }
 
 static struct status set_window(struct exec_request *request, const char *text)

@@ -28,6 +28,7 @@ bool field_is_empty(const void *object, const struct field *field)
     case FIELD_LIST:
         return *(const size_t *)(const void *)((const char *)object + field->count_offset) == 0;
     case FIELD_BOOL:
+        return (field->flags & FIELD_EMPTY_OMIT) != 0 && !*(const bool *)value;
     case FIELD_OBJECT:
     case FIELD_WORD:
     case FIELD_CUSTOM:

@@ -32,7 +32,7 @@ enum field_kind {
 enum {
     FIELD_REQUIRED = 1,     /**< reading fails without the key */
     FIELD_EMPTY_ABSENT = 2, /**< "" or 0 means absent: null, with why as the reason */
-    FIELD_EMPTY_OMIT = 4,   /**< "" or 0 or no element: the key is not written */
+    FIELD_EMPTY_OMIT = 4,   /**< "", 0, false or no element: the key is not written */
     FIELD_EMPTY_NULL = 8    /**< "" is null without a reason: there is nothing to say */
 };
 

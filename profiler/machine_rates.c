@@ -72,7 +72,7 @@ const struct result_compute *machine_peak(const struct result_machine *machine,
     return best;
 }
 
-static double end_of(const struct reading *reading, enum rate_end end)
+double machine_rate_end(const struct reading *reading, enum rate_end end)
 {
     double edge = end == RATE_LOW ? reading->ci95_low : reading->ci95_high;
     return end == RATE_VALUE || !isfinite(edge) || !(edge > 0) ? reading->value : edge;
@@ -80,7 +80,7 @@ static double end_of(const struct reading *reading, enum rate_end end)
 
 static double rate_of(const struct result_compute *roof, enum rate_end end)
 {
-    return roof == NULL ? 0 : end_of(&roof->flop_per_s, end);
+    return roof == NULL ? 0 : machine_rate_end(&roof->flop_per_s, end);
 }
 
 struct estimate_rates machine_bound_rates(const struct result_machine *machine,
@@ -89,7 +89,7 @@ struct estimate_rates machine_bound_rates(const struct result_machine *machine,
     const struct result_bandwidth *read = machine_read_roof(machine);
     return (struct estimate_rates){
         .flop_per_s = rate_of(machine_peak(machine, weights), end),
-        .bytes_per_s = read == NULL ? 0 : end_of(&read->bytes_per_s, end),
+        .bytes_per_s = read == NULL ? 0 : machine_rate_end(&read->bytes_per_s, end),
     };
 }
 

@@ -23,6 +23,9 @@ const struct result_compute *machine_compute_roof(const struct result_machine *m
 const struct result_compute *machine_peak(const struct result_machine *machine,
                                           enum dtype_id weights);
 
+/** That end of a reading's interval; its value where it has none. */
+double machine_rate_end(const struct reading *reading, enum rate_end end);
+
 /** Rates for the bound: peak and read roof; 0 where unknown. */
 struct estimate_rates machine_bound_rates(const struct result_machine *machine,
                                           enum dtype_id weights, enum rate_end end);

@@ -8,6 +8,8 @@
 #include "profiler/results.h"
 #include "roofline/status.h"
 
+#include <stdio.h>
+
 struct machine_source {
     char label[96]; /**< the file's name without folder, or the built-in name */
     bool is_datasheet;
@@ -19,6 +21,12 @@ struct machine_source {
  *  readings are not kept. out is zeroed by the caller, who releases it in either case.
  *  Errors: INVALID, SYSTEM. */
 CHECKED struct status machine_source_load(struct machine_source *out, const char *word);
+
+/** INVALID if no bandwidth and no rate was measured: nothing can be said of such a machine. */
+CHECKED struct status machine_source_check(const struct machine_source *source);
+
+/** What its profile warns of, each as "lmroof: warning: LABEL: CODE: TEXT". */
+void machine_source_warn(FILE *err, const struct machine_source *source);
 
 /** Releases what it owns. */
 void machine_source_free(struct machine_source *source);

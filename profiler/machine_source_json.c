@@ -73,6 +73,30 @@ struct status machine_source_load(struct machine_source *out, const char *word)
     return status;
 }
 
+struct status machine_source_check(const struct machine_source *source)
+{
+    const struct result_machine *roofs = &source->run.machine;
+    bool any = false;
+    for (size_t i = 0; i < roofs->bandwidth_count; i++) {
+        any = any || reading_is_present(&roofs->bandwidth[i].bytes_per_s);
+    }
+    for (size_t i = 0; i < roofs->compute_count; i++) {
+        any = any || reading_is_present(&roofs->compute[i].flop_per_s);
+    }
+    return any ? status_ok()
+               : status_error(STATUS_INVALID,
+                              "%s: found no ceiling in it, accepted a profile of 'lmroof probe'",
+                              source->label);
+}
+
+void machine_source_warn(FILE *err, const struct machine_source *source)
+{
+    for (size_t i = 0; i < source->run.warning_count; i++) {
+        (void)fprintf(err, "lmroof: warning: %s: %s: %s\n", source->label,
+                      source->run.warnings[i].code, source->run.warnings[i].text);
+    }
+}
+
 void machine_source_free(struct machine_source *source)
 {
     result_run_free(&source->run);

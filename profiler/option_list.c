@@ -51,11 +51,17 @@ struct status option_count_list(struct option_counts *out, const char *option, c
     return option_words(option, text, add_count, &target);
 }
 
+bool option_decimal(double *out, const char *text, char end)
+{
+    char *after = NULL;
+    *out = strtod(text, &after);
+    return after != text && *after == end && isfinite(*out) &&
+           strspn(text, "0123456789+-.eE") >= (size_t)(after - text);
+}
+
 struct status option_positive(double *out, const char *option, const char *text)
 {
-    char *end = NULL;
-    *out = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(*out) || !(*out > 0)) {
+    if (!option_decimal(out, text, '\0') || !(*out > 0)) {
         return status_error(STATUS_INVALID, "%s '%.40s': accepted a number above 0", option, text);
     }
     return status_ok();

@@ -6,6 +6,7 @@
 #include "roofline/dtype.h"
 #include "roofline/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,10 @@ CHECKED struct status option_count(uint64_t *out, const char *option, const char
 /** Parses "N,N,..." of 1..OPTION_LIST_MAX counts. Errors as option_count(). */
 CHECKED struct status option_count_list(struct option_counts *out, const char *option,
                                         const char *text, uint64_t low, uint64_t high);
+
+/** The decimal number that text starts with, "2", "0.5" or "1e12", up to the character end; false
+ * if it is none or not finite: hexadecimal, "inf" and "nan" are no numbers here. */
+bool option_decimal(double *out, const char *text, char end);
 
 /** Parses a number above 0, possibly with a decimal exponent (1e12). Errors: INVALID. */
 CHECKED struct status option_positive(double *out, const char *option, const char *text);

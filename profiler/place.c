@@ -84,10 +84,10 @@ static struct status count_parts(struct part out[2], size_t *count, const struct
 // Roofs of the threads that the tool used: bandwidth from the curve over threads where that count
 // was measured, arithmetic in proportion.
 static struct estimate_rates rates_of(const struct machine_source *machine, enum dtype_id dtype,
-                                      unsigned threads)
+                                      unsigned threads, enum rate_end end)
 {
     const struct result_machine *roofs = &machine->run.machine;
-    struct estimate_rates rates = machine_bound_rates(roofs, dtype, RATE_VALUE);
+    struct estimate_rates rates = machine_bound_rates(roofs, dtype, end);
     const struct result_bandwidth *read = machine_read_roof(roofs);
     if (threads == 0 || read == NULL || threads >= read->threads) {
         return rates;
@@ -97,30 +97,52 @@ static struct estimate_rates rates_of(const struct machine_source *machine, enum
         const struct result_scaling *at = &roofs->scaling[i];
         if (at->threads == threads && strcmp(at->level, "DRAM") == 0 &&
             strcmp(at->kernel, "load") == 0 && reading_is_present(&at->bytes_per_s)) {
-            rates.bytes_per_s = fmin(rates.bytes_per_s, at->bytes_per_s.value);
+            rates.bytes_per_s = fmin(rates.bytes_per_s, machine_rate_end(&at->bytes_per_s, end));
         }
     }
     return rates;
 }
 
+// Seconds of all parts under one end of the roofs; NaN where a roof is missing. Those that
+// arithmetic bounds are added to *compute_seconds.
+static double bound_of(double *compute_seconds, const struct place_point *point,
+                       const struct part *parts, size_t count, const struct machine_source *machine,
+                       enum rate_end end)
+{
+    enum dtype_id dtype = point->dtype == DTYPE_NONE ? DTYPE_STORED : point->dtype;
+    struct estimate_rates rates = rates_of(machine, dtype, point->test.threads, end);
+    double seconds = rates.flop_per_s > 0 && rates.bytes_per_s > 0 ? 0 : (double)NAN;
+    *compute_seconds = 0;
+    for (size_t i = 0; i < count; i++) {
+        double compute = parts[i].times * parts[i].flop / rates.flop_per_s;
+        double memory = parts[i].times * parts[i].bytes / rates.bytes_per_s;
+        seconds += fmax(compute, memory);
+        *compute_seconds += compute > memory ? compute : 0;
+    }
+    return seconds;
+}
+
 static void bound_point(struct place_point *point, const struct part *parts, size_t count,
                         const struct machine_source *machine)
 {
-    double compute_seconds = 0;
-    point->bound_seconds = machine == NULL ? (double)NAN : 0;
-    point->roof_fraction = (double)NAN;
-    for (size_t i = 0; machine != NULL && i < count; i++) {
-        enum dtype_id dtype = point->dtype == DTYPE_NONE ? DTYPE_STORED : point->dtype;
-        struct estimate_rates rates = rates_of(machine, dtype, point->test.threads);
-        bool known = rates.flop_per_s > 0 && rates.bytes_per_s > 0;
-        double compute = parts[i].times * parts[i].flop / rates.flop_per_s;
-        double memory = parts[i].times * parts[i].bytes / rates.bytes_per_s;
-        point->bound_seconds += known ? fmax(compute, memory) : (double)NAN;
-        compute_seconds += compute > memory ? compute : 0;
+    double compute = 0;
+    double other = 0;
+    double spread = fmin(2 * point->test.spread_fraction, 0.9);
+    point->bound_seconds = (double)NAN;
+    point->roof_fraction = point->roof_fraction_low = point->roof_fraction_high = (double)NAN;
+    if (machine == NULL) {
+        return;
     }
-    point->compute_bound = 2 * compute_seconds > point->bound_seconds;
+    point->bound_seconds = bound_of(&compute, point, parts, count, machine, RATE_VALUE);
+    point->compute_bound = 2 * compute > point->bound_seconds;
     if (point->bound_seconds > 0) {
         point->roof_fraction = point->bound_seconds / point->test.seconds;
+    }
+    if (!machine->is_datasheet && point->bound_seconds > 0) { // the faster the roofs, the lower
+        point->roof_fraction_low = bound_of(&other, point, parts, count, machine, RATE_HIGH) /
+                                   point->test.seconds * (1 - spread);
+        point->roof_fraction_high = bound_of(&other, point, parts, count, machine, RATE_LOW) /
+                                    point->test.seconds * (1 + spread);
     }
 }
 

@@ -27,6 +27,10 @@ struct place_point {
     double bound_seconds; /**< NaN without a machine or roof */
     bool compute_bound;   /**< of the larger part of the bound */
     double roof_fraction; /**< bound_seconds / seconds; NaN */
+    /** By the 95 % intervals of the roofs, widened by two standard deviations of the tool's
+     *  repeats; NaN where the roofs have none (data sheets). */
+    double roof_fraction_low;
+    double roof_fraction_high;
 };
 
 enum { PLACE_FINDINGS_MAX = 16 };

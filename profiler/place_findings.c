@@ -265,6 +265,15 @@ static void find_rest(struct placement *out, size_t index)
             return;
         }
     }
+    if (context_of(point) >= 512 && point->test.batch == 1 && !point->test.flash_attention) {
+        add(out, "attention_suspected", index,
+            "the same test at depth 0 (-d 0) tells; flash attention (-fa 1)",
+            "decode reaches %.0f %% of the bound with %.0f tokens cached: llama.cpp's default "
+            "attention halved decode at 1024 on a Zen 4 machine though the cache was 1 %% of the "
+            "bytes",
+            100 * point->roof_fraction, context_of(point));
+        return;
+    }
     add(out, "unexplained", index,
         "tests over threads (-t 1,2,4), depths (-d 0,1024) and formats: they tell the causes apart",
         "decode reaches %.0f %% of the bound, and the file holds nothing that tells why",

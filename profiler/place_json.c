@@ -26,6 +26,18 @@ static void put_derived(json_t *object, const char *key, double value, struct de
     json_put_derived(object, key, &reading, from);
 }
 
+static void put_fraction(json_t *object, const struct place_point *point, struct derived_from from)
+{
+    struct reading reading = reading_plain(point->roof_fraction, ORIGIN_IMPORTED);
+    if (!isfinite(point->roof_fraction)) {
+        put_derived(object, "roof_fraction", point->roof_fraction, from);
+        return;
+    }
+    reading.ci95_low = point->roof_fraction_low;
+    reading.ci95_high = point->roof_fraction_high;
+    json_put_derived(object, "roof_fraction", &reading, from);
+}
+
 static void put_or_absent(json_t *object, const char *key, double value)
 {
     if (isfinite(value)) {
@@ -80,7 +92,7 @@ static json_t *point_json(const struct place_point *point)
     put_derived(object, "flop_per_s", point->flop / seconds, rate);
     put_derived(object, "bytes_per_s_modelled", point->bytes / seconds, bytes);
     put_or_absent(object, "tokens_per_s_bound", point->tokens / point->bound_seconds);
-    put_derived(object, "roof_fraction", point->roof_fraction, both);
+    put_fraction(object, point, both);
     put_or_absent(object, "speedup_left", 1 / point->roof_fraction);
     if (isfinite(point->roof_fraction)) {
         json_put_text(object, "limited_by", point->compute_bound ? "compute" : "memory");
@@ -132,6 +144,9 @@ static void warn(json_t *document, const struct placement *placement)
                       "of some points only the file's size is known: the cache and attention are "
                       "not counted, and all weights count as read",
                       "-m MODEL");
+    }
+    if (placement->machine != NULL) {
+        document_warn_of_profile(document, &placement->machine->run, placement->machine->label);
     }
     if (placement->machine != NULL && placement->machine->is_datasheet) {
         document_warn(document, "data_sheet",

@@ -18,6 +18,7 @@ struct place_test {
     uint64_t generated;     /**< 0: none was timed */
     uint64_t ubatch;        /**< tokens of a chunk of the prompt; 0 not told */
     double seconds;         /**< of the whole */
+    double spread_fraction; /**< standard deviation of its repeats over their mean; 0 not told */
     unsigned threads;       /**< 0 not told */
     char model[96];         /**< as the tool describes it; "" not told */
     char backend[32];       /**< "CPU", "CUDA", ...; "" not told */

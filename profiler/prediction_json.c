@@ -218,6 +218,10 @@ struct status prediction_write(const struct command_context *context,
         return status_error(STATUS_SYSTEM, "no memory for the document");
     }
     prediction_warn(document, prediction);
+    for (size_t i = 0; i < prediction->machine_count; i++) {
+        const struct machine_source *source = prediction->machines[i].source;
+        document_warn_of_profile(document, &source->run, source->label);
+    }
     put(document, "complete", json_true());
     put(document, "model", prediction_model_json(prediction));
     json_put_text(document, "kv_dtype", dtype_name(prediction->request.kv_dtype));

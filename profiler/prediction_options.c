@@ -192,6 +192,9 @@ struct status prediction_options_predict(struct prediction *out, struct model **
         return status_error(STATUS_SYSTEM, "no memory for the model");
     }
     TRY(model_load(*model, from->answer.model));
+    for (size_t i = 0; i < from->word_count; i++) {
+        TRY(machine_source_check(&machines[i]));
+    }
     return prediction_compute(out, *model, &from->request, machines, from->word_count, prices);
 }
 

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static void print_heading(FILE *out, const struct prediction *prediction, size_t index)
 {
@@ -23,8 +24,11 @@ static void print_number(FILE *out, int width, double value)
 {
     char text[UNITS_TEXT];
     units_format_decimal(text, value, "");
+    size_t length = strlen(text);
     if (value > 1e-3 && value < 1) { // 0.822, not 822 m
         (void)snprintf(text, sizeof text, "%.3g", value);
+    } else if (width == 0 && length > 0 && text[length - 1] == ' ') {
+        text[length - 1] = '\0'; // in a sentence: without a unit there is no blank behind it
     }
     (void)fprintf(out, " %*s", width, text);
 }
@@ -142,10 +146,94 @@ static void print_legend(FILE *out, const struct prediction *prediction)
     }
 }
 
+static const char *batch_words(char out[96], const struct prediction_crossover *crossover)
+{
+    const struct estimate_crossover *turn = &crossover->crossover;
+    if (isnan(crossover->ridge_flop_per_byte)) {
+        (void)snprintf(out, 96, "where it turns is unknown: a roof is missing");
+    } else if (turn->step_never && turn->linears_never) {
+        (void)snprintf(out, 96, "memory binds at every batch");
+    } else if (turn->step_never) {
+        (void)snprintf(out, 96, "its matrices turn to arithmetic at batch %.0f, the step never",
+                       turn->linears_batch);
+    } else {
+        (void)snprintf(out, 96, "it turns from memory to arithmetic at batch %.0f (matrices: %.0f)",
+                       turn->step_batch, turn->linears_batch);
+    }
+    return out;
+}
+
+// The answer for the first step and context, a line for each of the best machines.
+static void print_answer(FILE *out, const struct prediction *prediction)
+{
+    enum { LINES_MAX = 8 };
+    const struct step *step = &prediction->steps[0];
+    for (size_t i = 0; i < prediction->machine_count && i < LINES_MAX; i++) {
+        const struct prediction_machine *machine = &prediction->machines[prediction->order[i]];
+        const struct prediction_cell *cell = &machine->cells[0];
+        char words[96];
+        (void)fprintf(out, "%s%s:", machine->source->label,
+                      machine->source->is_datasheet ? "*" : "");
+        print_number(out, 0, prediction_tokens(step) / cell->seconds);
+        (void)fputs(" tokens/s (at most", out);
+        print_number(out, 0, prediction_tokens(step) / cell->bound_seconds);
+        (void)fprintf(out, ") in %s at batch %" PRIu64 ", context %" PRIu64 "; %s\n",
+                      dtype_name(prediction->step_dtypes[0]), step->request.batch,
+                      step->request.context, batch_words(words, &machine->crossovers[0]));
+    }
+}
+
+// The machine of the most tokens for the money; NULL if fewer than two have a price.
+static const struct prediction_machine *best_value(double *best, double *next,
+                                                   const struct prediction *prediction)
+{
+    const struct prediction_machine *first = NULL;
+    *best = *next = (double)NAN;
+    for (size_t i = 0; i < prediction->machine_count; i++) {
+        const struct prediction_machine *machine = &prediction->machines[i];
+        double value =
+            prediction_tokens_per_price(machine, &prediction->steps[0], &machine->cells[0]);
+        if (isnan(value)) {
+            continue;
+        }
+        if (first == NULL || value > *best) {
+            *next = *best;
+            *best = value;
+            first = machine;
+        } else if (!(value <= *next)) {
+            *next = value;
+        }
+    }
+    return isnan(*next) ? NULL : first;
+}
+
+void prediction_print_choice(FILE *out, const struct prediction *prediction)
+{
+    const struct prediction_machine *first = &prediction->machines[prediction->order[0]];
+    const struct prediction_machine *second =
+        &prediction->machines[prediction->order[prediction->machine_count > 1]];
+    double ratio = second->cells[0].seconds / first->cells[0].seconds;
+    double best = 0;
+    double next = 0;
+    if (!isnan(ratio)) {
+        (void)fprintf(out, "%s%s decodes %.2f times as fast as %s%s", first->source->label,
+                      first->source->is_datasheet ? "*" : "", ratio, second->source->label,
+                      second->source->is_datasheet ? "*" : "");
+        const struct prediction_machine *value = best_value(&best, &next, prediction);
+        if (value != NULL) {
+            (void)fprintf(out, "; for its price %s%s gives most: %.2f times the next",
+                          value->source->label, value->source->is_datasheet ? "*" : "",
+                          best / next);
+        }
+        (void)fputs("\n", out);
+    }
+}
+
 void prediction_print(FILE *out, const struct prediction *prediction)
 {
-    (void)fprintf(out, "%s, cache %s\n", prediction->model->name,
+    (void)fprintf(out, "decode of %s, cache %s\n", prediction->model->name,
                   dtype_name(prediction->request.kv_dtype));
+    print_answer(out, prediction);
     for (size_t i = 0; i < prediction->step_count; i++) {
         print_step(out, prediction, i);
     }

@@ -152,6 +152,35 @@ static void print_warnings(FILE *out, const struct result_run *run)
     }
 }
 
+// What more threads bring, before all tables.
+static void print_growth(FILE *out, const struct result_machine *machine)
+{
+    const struct result_scaling *few = NULL;
+    const struct result_scaling *many = NULL;
+    for (size_t i = 0; i < machine->scaling_count; i++) {
+        const struct result_scaling *row = &machine->scaling[i];
+        if (!reading_is_present(&row->bytes_per_s)) {
+            continue;
+        }
+        few = few == NULL || row->threads < few->threads ? row : few;
+        many = many == NULL || row->threads > many->threads ? row : many;
+    }
+    if (few == NULL || many->threads == few->threads) {
+        return;
+    }
+    char low[UNITS_TEXT];
+    char high[UNITS_TEXT];
+    (void)fprintf(out, "threads: %u read DRAM at %s, %u at %s, %.2f times as fast; ", few->threads,
+                  units_format_decimal(low, few->bytes_per_s.value, "B/s"), many->threads,
+                  units_format_decimal(high, many->bytes_per_s.value, "B/s"),
+                  many->bytes_per_s.value / few->bytes_per_s.value);
+    if (reading_is_present(&machine->saturating_threads)) {
+        (void)fprintf(out, "decode gains little beyond %.0f\n", machine->saturating_threads.value);
+    } else {
+        (void)fprintf(out, "no knee: more would still bring more\n");
+    }
+}
+
 void probe_print(FILE *out, const struct result_run *run)
 {
     for (size_t i = 0; i < run->host_count; i++) {
@@ -159,6 +188,7 @@ void probe_print(FILE *out, const struct result_run *run)
             (void)fprintf(out, "%s\n", run->host[i].text);
         }
     }
+    print_growth(out, &run->machine);
     print_bandwidth(out, &run->machine);
     print_compute(out, &run->machine);
     print_latency(out, &run->machine);

@@ -55,6 +55,16 @@ bool report_disturbed_text(char out[REPORT_LINE], const struct result_run *run)
     return out[0] != '\0';
 }
 
+bool report_some_disturbed(const struct result_run *run)
+{
+    for (size_t i = 0; i < run->point_count; i++) {
+        if (run->points[i].disturbed) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool same_absence(const struct result_point *a, const struct result_point *b)
 {
     return !reading_is_present(&a->seconds) && !reading_is_present(&b->seconds) &&

@@ -24,6 +24,9 @@ const char *report_incomplete_try(const struct result_run *run);
 /** "DISTURBED: ..." of a run whose figures other work on the machine changed; else false and "". */
 bool report_disturbed_text(char out[REPORT_LINE], const struct result_run *run);
 
+/** Whether some point carries the mark of it. */
+bool report_some_disturbed(const struct result_run *run);
+
 /** One line for all points of order[0..count) that are absent for the same reason as order[at]:
  *  "55 points, ... to ...: not_scheduled". False if order[at] was measured or an earlier
  *  point gives the same reason. */

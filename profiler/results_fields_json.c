@@ -237,6 +237,7 @@ const struct field result_point_fields[] = {
     GROUP("twins", twins_fields),
     GROUP("result_check", check_fields),
     YES_NO("verified", verified),
+    {"disturbed", FIELD_BOOL, FIELD_EMPTY_OMIT, AT(disturbed)},
     {.key = NULL}};
 #undef T
 

@@ -231,18 +231,51 @@ static void print_evidence(FILE *out, const struct verdict_evidence *evidence, s
     }
 }
 
+// Bytes/s of the whole step beside the read roof that was sampled with it, both weighted by time.
+static void print_speed(FILE *out, const struct result_run *run)
+{
+    double bytes = 0;
+    double seconds = 0;
+    double roof = 0;
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_point *p = &run->points[i];
+        double part = p->seconds.value * p->layers;
+        bytes += p->bytes_modelled * p->layers;
+        seconds += part;
+        roof += reading_is_present(&p->roof_bytes_per_s) ? p->roof_bytes_per_s.value * part
+                                                         : (double)NAN;
+    }
+    if (!(seconds > 0) || !(bytes > 0)) {
+        return;
+    }
+    char rate[UNITS_TEXT];
+    char most[UNITS_TEXT];
+    char time[UNITS_TEXT];
+    (void)fprintf(out, "Speed:   %s of weights and cache, %s a step",
+                  units_format_decimal(rate, bytes / seconds, "B/s"),
+                  units_format_decimal(time, seconds, "s"));
+    if (roof > 0) {
+        (void)fprintf(out, "; these threads read %s beside it: %.0f %% of it",
+                      units_format_decimal(most, roof / seconds, "B/s"), 100 * bytes / roof);
+    }
+    (void)fputs("\n", out);
+}
+
 void validation_print(FILE *out, const struct validation *validation, const struct result_run *run)
 {
-    (void)fprintf(out, "Claim:   %s\nVerdict: %s\n\nThe step as a whole\n", validation->claim,
-                  validation->finding);
+    (void)fprintf(out, "Claim:   %s\nVerdict: %s\n", validation->claim, validation->finding);
+    print_speed(out, run);
+    (void)fprintf(out, "\nThe step as a whole\n");
     print_evidence(out, validation->step.evidence, validation->step.evidence_count, "  ");
     (void)fprintf(out, "\nOperators, by share of the step's time\n");
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *p = &run->points[i];
         char seconds[UNITS_TEXT];
-        (void)fprintf(out, "  %-10s %5.1f %%  %-20s %s a call, read from %s\n", p->operator_,
+        char rate[UNITS_TEXT];
+        (void)fprintf(out, "  %-10s %5.1f %%  %-20s %s a call, %s, read from %s\n", p->operator_,
                       100 * p->time_share_fraction, verdict_bound_name(p->bound),
                       units_format_decimal(seconds, p->seconds.value, "s"),
+                      units_format_decimal(rate, p->bytes_per_s_modelled.value, "B/s"),
                       p->resident_level[0] == '\0' ? "cache and memory" : p->resident_level);
         print_evidence(out, p->evidence, p->evidence_count, "      ");
     }

@@ -95,11 +95,12 @@ static struct status write_answer(const struct command_context *context,
                              from->answer.json));
     }
     if (!from->answer.json) {
-        comparison_print(context->out, comparison);
         if (prediction != NULL) {
-            (void)fprintf(context->out, "\n");
+            prediction_print_choice(context->out, prediction);
             prediction_print(context->out, prediction);
+            (void)fprintf(context->out, "\n");
         }
+        comparison_print(context->out, comparison);
     }
     return status_ok();
 }

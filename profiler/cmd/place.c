@@ -176,6 +176,10 @@ static struct status load_and_place(const struct command_context *context,
     }
     if (from->machine != NULL) {
         TRY(machine_source_load(machine, from->machine));
+        TRY(machine_source_check(machine));
+        if (!from->answer.quiet) {
+            machine_source_warn(context->err, machine);
+        }
     }
     struct status status = read_input(&text, &size, from->file);
     if (status_is_ok(status)) {

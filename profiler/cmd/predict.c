@@ -51,6 +51,9 @@ static struct status write_answer(const struct command_context *context,
     for (uint32_t i = 0; !from->answer.quiet && i < model->note_count; i++) {
         (void)fprintf(context->err, "lmroof: warning: %s\n", model->notes[i].text);
     }
+    for (size_t i = 0; !from->answer.quiet && i < prediction->machine_count; i++) {
+        machine_source_warn(context->err, prediction->machines[i].source);
+    }
     if (from->answer.json || from->answer.output != NULL) {
         TRY(prediction_write(context, prediction, from->answer.output, from->answer.json));
     }

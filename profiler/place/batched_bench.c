@@ -12,6 +12,10 @@ static struct status take_shape(struct place_test *out, const struct place_row *
     TRY(place_row_count(&out->prompt, row, KEYS("pp", "PP")));
     TRY(place_row_count(&out->generated, row, KEYS("tg", "TG")));
     TRY(place_row_count(&out->batch, row, KEYS("pl", "B")));
+    if (place_row_text(row, KEYS("pl", "B")) == NULL && place_row_text(row, KEYS("N_KV")) != NULL) {
+        out->batch = 1; // llama-sweep-bench: one sequence, N_KV tokens cached before
+        TRY(place_row_count(&out->depth, row, KEYS("N_KV")));
+    }
     TRY(place_row_count(&is_shared, row, KEYS("is_pp_shared")));
     TRY(place_row_count(&out->ubatch, row, KEYS("n_ubatch")));
     if (out->batch == 0 || out->prompt + out->generated == 0) {
@@ -53,7 +57,7 @@ static struct status take(struct place_test *out, size_t *count, const struct pl
     }
     if (both.generated > 0 && decode > 0) {
         out[*count] = both;
-        out[*count].depth = both.prompt;
+        out[*count].depth = both.depth + both.prompt;
         out[*count].prompt = 0;
         out[(*count)++].seconds = decode;
     }

@@ -61,25 +61,30 @@ static struct status take_count(uint64_t *out, const struct place_row *row, cons
                               row->number, text);
 }
 
-// "pp512", "tg128", "pp 512", "pp512+tg128", each possibly with " @ d1024".
+// "pp512", "tg128", "pp 512", "pp512+tg128", each possibly with " @ d1024"; ik_llama.cpp also has
+// "tg64@pp512": generated behind a prompt that is not timed.
 static struct status take_test_text(struct place_test *out, const struct place_row *row,
                                     const char *text)
 {
     bool any = false;
+    bool behind = false; // of an '@'
     for (const char *at = text; *at != '\0';) {
         char *end = NULL;
-        uint64_t *target = strncmp(at, "pp", 2) == 0   ? &out->prompt
+        bool prompt = strncmp(at, "pp", 2) == 0;
+        uint64_t *target = prompt && behind            ? &out->depth
+                           : prompt                    ? &out->prompt
                            : strncmp(at, "tg", 2) == 0 ? &out->generated
                            : *at == 'd'                ? &out->depth
                                                        : NULL;
         if (target == NULL && (*at == '+' || *at == '@' || *at == ' ')) {
+            behind = behind || *at == '@';
             at++;
             continue;
         }
         if (target == NULL) {
             break;
         }
-        at += target == &out->depth ? 1 : 2;
+        at += *at == 'd' ? 1 : 2;
         TRY(take_count(target, row, at + strspn(at, " "), &end));
         any = true;
         at = end;
@@ -102,8 +107,17 @@ static struct status take_work(struct place_test *out, const struct place_row *r
     return out->prompt + out->generated > 0 ? status_ok() : missing(row, "n_prompt, n_gen");
 }
 
+// Behind a rate: " ± 0.05", in some tables " +- 0.05"; 0 if there is none.
+static double deviation_behind(const char *text)
+{
+    const char *number = text + strcspn(text, "0123456789|");
+    double value = strtod(number, NULL);
+    return isfinite(value) ? value : 0;
+}
+
 static struct status take_rate(struct place_test *out, const struct place_row *row)
 {
+    double deviation = 0;
     double rate = (double)NAN;
     const char *text = place_row_text(row, KEYS("t/s"));
     if (text != NULL) { // "12.34 ± 0.05"
@@ -113,8 +127,10 @@ static struct status take_rate(struct place_test *out, const struct place_row *r
             return status_error(STATUS_INVALID, "row %zu: 't/s': found '%.40s', accepted a number",
                                 row->number, text);
         }
+        deviation = deviation_behind(end);
     } else {
         TRY(place_row_number(&rate, row, KEYS("avg_ts"), 0));
+        TRY(place_row_number(&deviation, row, KEYS("stddev_ts"), 0));
     }
     if (isnan(rate)) {
         return missing(row, "avg_ts");
@@ -124,6 +140,7 @@ static struct status take_rate(struct place_test *out, const struct place_row *r
                             row->number, rate);
     }
     out->seconds = (double)(out->prompt + out->generated) / rate;
+    out->spread_fraction = deviation > 0 ? deviation / rate : 0;
     return status_ok();
 }
 

@@ -36,7 +36,7 @@ static void write_row(FILE *out, const struct result_point *point)
     for (const struct report_column *column = report_columns; column->title != NULL; column++) {
         char text[REPORT_CELL];
         column->text(text, point);
-        (void)fputs("| ", out);
+        (void)fputs(point->disturbed && column == report_columns ? "| ! " : "| ", out);
         write_escaped(out, text);
         (void)fputs(" ", out);
     }

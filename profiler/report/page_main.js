@@ -178,7 +178,7 @@
     for (const l of machine.latency || [])
       lines.push([l.level, 'latency', withInterval('seconds', l.seconds, l), 1, asBytes(l.working_set_bytes)]);
     for (const c of machine.compute || [])
-      lines.push([c.dtype, c.kind, withInterval(c.op_kind === 'int' ? 'op_per_s' : 'flop_per_s', c.flop_per_s, c), c.threads, (c.shape || c.class) + ', ' + c.backend]);
+      lines.push([c.dtype, c.kind, withInterval(c.op_kind === 'int' ? 'op_per_s' : 'flop_per_s', c.flop_per_s, c), c.threads, [c.class, c.shape, c.backend].filter(Boolean).join(', ')]);
     if (lines.length)
       grid.append(element('section', {class: 'card'}, element('h2', {}, 'Ceilings'),
                           smallTable(['of', 'kind', 'rate (95 % interval)', 'threads', 'how'], lines)));

@@ -5,6 +5,7 @@
 function siTick(value) {
   const steps = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, '\u00b5'], [1e-9, 'n']];
   if (!value) return '0';
+  if (Math.abs(value) >= 1e-3 && Math.abs(value) < 1) return String(+value.toPrecision(3));
   const [size, unit] = steps.find(step => Math.abs(value) >= step[0] * 0.9995) || steps[steps.length - 1];
   return +(value / size).toPrecision(3) + (unit ? ' ' + unit : '');
 }

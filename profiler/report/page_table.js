@@ -17,7 +17,7 @@ const COLUMNS = [
   {title: 'FLOP/s', key: 'flop_per_s', help: 'attained; integer formats say OP/s', show: (v, r) => withPrefix(v, r.point.op_kind === 'int' ? 'OP/s' : '')},
   {title: 'bytes/s', key: 'bytes_per_s_modelled', help: 'attained, of the modelled DRAM bytes', show: v => withPrefix(v, '')},
   {title: 'of roof', narrow: 5, key: 'roof_fraction', bar: true, help: 'fraction of the roof that it is judged by', show: v => trimmed(100 * v, 3) + ' %'},
-  {title: 'bound', narrow: 4, left: true, get: r => boundWords(r.point)},
+  {title: 'bound', narrow: 4, left: true, get: r => boundWords(r.point) + (r.point.disturbed ? ' (disturbed)' : '')},
   {title: 'time', narrow: 6, key: 'seconds', help: 'one call', show: v => withPrefix(v, 's')},
   {title: '95 %', help: 'interval of that fraction', value: r => number(r.point.roof_fraction), show: (v, r) => interval(r.point.roof_fraction)},
   {title: 'm', help: 'its memory-only twin', value: r => number(r.point.twins && r.point.twins.memory_only_seconds), show: v => withPrefix(v, 's')},

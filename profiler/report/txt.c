@@ -34,7 +34,7 @@ static void write_cell(FILE *out, const struct report_column *column, const char
 
 static void write_row(FILE *out, const struct result_point *point)
 {
-    (void)fputs(" ", out);
+    (void)fputs(point->disturbed ? "!" : " ", out);
     for (const struct report_column *column = report_columns; column->title != NULL; column++) {
         char text[REPORT_CELL];
         column->text(text, point);
@@ -142,6 +142,10 @@ static struct status write_points(FILE *out, const struct report_input *input,
             "of the roof. m, k: the same call\n  without arithmetic and without memory. "
             "-: absent; the JSON document says why.\n",
             out);
+        if (report_some_disturbed(run)) {
+            (void)fputs("  ! at the left: other work disturbed the row; its time is too long.\n",
+                        out);
+        }
     }
     return status_ok();
 }
@@ -153,9 +157,10 @@ static void write_bandwidth(FILE *out, const struct result_machine *machine)
         char rate[REPORT_CELL];
         char set[UNITS_TEXT];
         report_rate_text(rate, &row->bytes_per_s, "B/s");
-        (void)fprintf(out, "  %-5s %-9s %-32s %u threads, %s in all, %s\n", row->level, row->kernel,
-                      rate, row->threads, units_format_binary(set, row->working_set_bytes),
-                      row->variant);
+        (void)fprintf(out, "  %-5s %-9s %-32s %u threads, %s in all, %s%s\n", row->level,
+                      row->kernel, rate, row->threads,
+                      units_format_binary(set, row->working_set_bytes), row->variant,
+                      row->unsteady[0] != '\0' ? ", unsteady" : "");
     }
 }
 
@@ -181,7 +186,8 @@ static void write_compute(FILE *out, const struct result_machine *machine)
         (void)fprintf(out, "  %-5s %-9s %-32s %u threads, %s", row->dtype, row->kind, rate,
                       row->threads, clock);
         write_words(out, (const char *const[]){row->class_, row->shape, row->backend}, 3);
-        (void)fputs(row->verified ? "\n" : " (not verified)\n", out);
+        (void)fprintf(out, "%s%s\n", row->verified ? "" : " (not verified)",
+                      row->unsteady[0] != '\0' ? ", unsteady" : "");
     }
 }
 
@@ -192,8 +198,9 @@ static void write_latency(FILE *out, const struct result_machine *machine)
         char time[REPORT_CELL];
         char set[UNITS_TEXT];
         report_rate_text(time, &row->seconds, "s");
-        (void)fprintf(out, "  %-5s %-9s %-32s %s\n", row->level, "latency", time,
-                      units_format_binary(set, row->working_set_bytes));
+        (void)fprintf(out, "  %-5s %-9s %-32s %s%s\n", row->level, "latency", time,
+                      units_format_binary(set, row->working_set_bytes),
+                      row->unsteady[0] != '\0' ? ", unsteady" : "");
     }
 }
 

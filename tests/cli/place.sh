@@ -45,6 +45,20 @@ done
     fail "without model and machine: $(cat "$work/err")"
 "$LMROOF" place --from llama-bench - --json <"$samples/llama-bench-2023.md" >"$work/old.json" ||
     fail "2023"
+# What the program of 2026 writes; and the answer comes first, with what was assumed.
+"$LMROOF" place --from llama-bench "$samples/llama-bench-2026.json" --machine "$machine" \
+    -o "$work/new.json" >"$work/new.txt" 2>"$work/err" || fail "2026: $(cat "$work/err")"
+head -1 "$work/new.txt" | grep -Eq '^decode reaches [0-9]+ % of what memory allows' ||
+    fail "no answer in the first line: $(head -1 "$work/new.txt")"
+grep -q 'assumed: the model is tinyllama-1.1b' "$work/new.txt" || fail "the model is guessed silently"
+grep -q 'warning: machine.json: turbo_unknown' "$work/err" || fail "the profile's warnings are lost"
+"$LMROOF" place --from llama-bench "$samples/llama-bench-2026.json" --machine "$machine" --quiet \
+    2>"$work/err" >/dev/null
+[ -s "$work/err" ] && fail "--quiet wrote $(cat "$work/err")"
+"$LMROOF" place --from llama-bench "$samples/llama-bench-ik.md" -m llama-3.2-1b --json \
+    >"$work/ik.json" 2>/dev/null || fail "ik"
+"$LMROOF" place --from llama-batched-bench "$samples/llama-sweep-bench.md" -m llama-3.2-1b \
+    --dtype q8_0 --json >"$work/sweep.json" 2>/dev/null || fail "sweep-bench"
 for format in jsonl md; do
     "$LMROOF" place --from llama-batched-bench "$samples/llama-batched-bench.$format" \
         -m llama-3.2-1b --dtype q8_0 --machine "$machine" -o "$work/batched-$format.json" \
@@ -60,7 +74,8 @@ done
     --batch 8 --prompt 512 --generated 128 -o "$work/throughput.json" >/dev/null || fail "throughput"
 python3 "$TESTS/schema.py" "$SOURCE/profiler/schemas" "$work/json.json" "$work/jsonl.json" \
     "$work/csv.json" "$work/md.json" "$work/bare.json" "$work/old.json" "$work/batched-jsonl.json" \
-    "$work/batched-md.json" "$work/serve.json" "$work/latency.json" "$work/throughput.json"
+    "$work/batched-md.json" "$work/serve.json" "$work/latency.json" "$work/throughput.json" \
+    "$work/new.json" "$work/ik.json" "$work/sweep.json"
 code=$?
 [ "$code" -eq 77 ] && echo "SKIP: no validator" && exit 77
 [ "$code" -eq 0 ] || fail "the documents are not valid"
@@ -83,6 +98,16 @@ assert abs(point["roof_fraction"]["value"] * point["speedup_left"] - 1) < 1e-9
 # All weights of the file but the tied table count once: 1313251456 bytes, and the cache.
 weights = 1313251456
 assert 0.99 < point["bytes_modelled"] / 128 / (weights + 64 * 32768) < 1.01, point["bytes_modelled"]
+fraction = load("new")["points"][1]["roof_fraction"]
+assert fraction["ci95"][0] < fraction["value"] < fraction["ci95"][1], fraction
+assert {w["code"] for w in load("new")["warnings"]} >= {"turbo_unknown", "not_saturated"}
+ik = load("ik")["points"]
+assert [(p["phase"], p["context"], p["prompt"], p["generated"], p["kv_dtype"]) for p in ik] == [
+    ("prefill", 0, 512, 0, "q8_0"), ("decode", 0, 0, 128, "q8_0"), ("decode", 2048, 0, 64, "q8_0")]
+sweep = load("sweep")["points"]
+assert [(p["phase"], p["batch"], p["context"]) for p in sweep] == [
+    ("prefill", 1, 0), ("decode", 1, 512), ("prefill", 1, 512), ("decode", 1, 1024),
+    ("prefill", 1, 1024), ("decode", 1, 1536)], sweep
 bare = load("bare")
 assert bare["machine"] is None and bare["points"][1]["model_from"] == "matched by its parameters"
 assert bare["points"][1]["roof_fraction"] is None

@@ -31,6 +31,15 @@ refuses 'sockets' -m gpt2 "$work/sheet.json"
 head -c 20000 /dev/urandom >"$work/noise.json"
 refuses 'noise.json' -m gpt2 "$work/noise.json"
 
+refuses '--price' -m gpt2 epyc-9654 --price epyc-9654=0x10
+python3 - "$machine" "$work/bare.json" <<'EOF'
+import json, sys
+document = json.load(open(sys.argv[1]))
+document["bandwidth"], document["compute"] = [], []
+json.dump(document, open(sys.argv[2], "w"))
+EOF
+refuses 'no ceiling' -m gpt2 "$work/bare.json"
+
 "$LMROOF" predict --list >"$work/list" || fail "--list"
 [ "$(grep -c 'B/s$' "$work/list")" -ge 30 ] || fail "fewer than 30 machines"
 "$LMROOF" predict -m llama-3-8b --dtype q4_0,bf16 --batch 1,16 --context 512,4096 --prompt 64,512 \

@@ -38,6 +38,36 @@ for picture in batch threads operators levels; do
     }
 done
 refused 2 '--picture' "$run" --picture nonsense
+# Every batch that some series has is named below the axis, and no rate is in thousandths.
+python3 - "$run" sweep.json <<'PY' || fail "sweep.json"
+import copy, json, sys
+run = json.load(open(sys.argv[1]))
+decode = [p for p in run["points"] if p["phase"] == "decode"]
+run["points"] = []
+for batch, factor in ((1, 1), (8, 2), (64, 3)):
+    for point in copy.deepcopy([p for p in decode if p["batch"] == decode[0]["batch"]]):
+        point.update(batch=batch, id=point["id"] + "x%d" % batch)
+        for key in ("value", "best"):
+            point["seconds"][key] *= 1e4 * factor
+        point["seconds"]["ci95"] = [x * 1e4 * factor for x in point["seconds"]["ci95"]]
+        point["disturbed"] = batch == 8
+        if batch != 8:
+            del point["disturbed"]
+        run["points"].append(point)
+run["steps"] = []
+json.dump(run, open(sys.argv[2], "w"))
+PY
+[ -z "$pictures" ] || {
+    "$LMROOF" report sweep.json --picture batch -o sweep.svg || fail "no picture of sweep.json"
+    for tick in 1 8 64; do
+        grep -q "> *$tick *</" sweep.svg || fail "the axis of batches does not name $tick"
+    done
+    grep -q '[0-9] m *</' sweep.svg && fail "thousandths of a token/s: $(grep -m1 '[0-9] m *</' sweep.svg)"
+}
+# Rows that other work disturbed carry a mark, and the mark is explained.
+"$LMROOF" report sweep.json >sweep.txt || fail "no table of sweep.json"
+[ "$(grep -c '^!' sweep.txt)" -ge 2 ] || fail "disturbed rows are not marked"
+grep -q '! at the left' sweep.txt || fail "the mark is not explained"
 refused 2 'found nothing to draw' "$run" --picture context -o none.svg
 "$LMROOF" report "$TESTS/documents/machine.json" -o machine.txt || fail "no report of a machine document"
 grep -q 'GFLOP/s' machine.txt || fail "the machine's ceilings are missing"
