@@ -119,21 +119,6 @@ static void put_plain(json_t *object, const char *key, const struct reading *rea
     }
 }
 
-static json_t *roof_json(const struct exec_placement *place)
-{
-    json_t *roof = json_object();
-    json_put_text(roof, "from", place->roofs_from[0] != '\0' ? place->roofs_from : "none");
-    if (place->roof_threads > 0) {
-        json_put_count(roof, "threads", place->roof_threads);
-    } else {
-        json_put_absent_because(roof, "threads", ABSENT_FAILED, "there is no roof", NULL);
-    }
-    put_plain(roof, "bytes_per_s", &place->roof_bytes_per_s);
-    put_plain(roof, "flop_per_s", &place->roof_flop_per_s);
-    put_plain(roof, "attainable_flop_per_s", &place->attainable_flop_per_s);
-    return roof;
-}
-
 static void put_placement(json_t *document, const struct exec_placement *place)
 {
     const enum origin counted = ORIGIN_COUNTED;
@@ -166,7 +151,7 @@ static void put_placement(json_t *document, const struct exec_placement *place)
                   reading_is_present(&place->flop_per_byte_counted) ? place->flop_metrics : "");
     put_plain(out, "joules_per_token", &place->joules_per_token);
     json_put_derived(out, "roof_fraction", &place->roof_fraction, flop);
-    set(out, "roof", roof_json(place));
+    set(out, "roof", exec_roof_json(place, &place->roof));
     set(document, "placement", out);
 }
 

@@ -290,19 +290,36 @@ static void place_counts(struct exec_result *out, double seconds)
     }
 }
 
-static void judge(struct exec_placement *place)
+void exec_roof_at(struct exec_roof *out, const struct exec_placement *place, double flop_per_byte)
 {
     const struct reading *read = &place->roof_bytes_per_s;
     const struct reading *compute = &place->roof_flop_per_s;
-    place->attainable_flop_per_s = *read;
-    place->roof_fraction = *read;
+    *out = (struct exec_roof){.attainable_flop_per_s = *read};
     if (!reading_is_present(read)) {
         return;
     }
-    double memory = read->value * place->flop_per_byte_predicted;
-    double attainable = reading_is_present(compute) ? fmin(memory, compute->value) : memory;
-    place->attainable_flop_per_s = reading_plain(attainable, ORIGIN_TIMED);
-    place->roof_fraction = divided(&place->flop_per_s, attainable);
+    if (isnan(flop_per_byte)) {
+        out->attainable_flop_per_s =
+            reading_absent(ABSENT_NOT_ASKED, "its intensity is not known", "lmroof_work()");
+        return;
+    }
+    double memory = read->value * flop_per_byte;
+    bool by_memory = !reading_is_present(compute) || memory <= compute->value;
+    out->attainable_flop_per_s = reading_plain(by_memory ? memory : compute->value, ORIGIN_TIMED);
+    const char *arithmetic = arithmetic_of(place->dtype);
+    (void)snprintf(out->name, sizeof out->name, "%s %s", by_memory ? "DRAM" : arithmetic,
+                   by_memory                         ? "load"
+                   : strcmp(arithmetic, "int8") == 0 ? "dot"
+                                                     : "fma");
+}
+
+static void judge(struct exec_placement *place)
+{
+    exec_roof_at(&place->roof, place, place->flop_per_byte_predicted);
+    const struct reading *attainable = &place->roof.attainable_flop_per_s;
+    place->roof_fraction = reading_is_present(attainable)
+                               ? divided(&place->flop_per_s, attainable->value)
+                               : *attainable;
 }
 
 void exec_place_window(struct exec_result *out)
@@ -350,17 +367,11 @@ void exec_place_region(struct exec_region_place *out, const struct exec_result *
     static const enum metric flops[] = {METRIC_FLOP_F32, METRIC_FLOP_F64, METRIC_FLOP_F16,
                                         METRIC_FLOP_BF16};
     static const enum metric dram[] = {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES};
-    const struct exec_placement *roofs = &result->place;
     double intensity = region->flop / region->bytes;
     out->flop_per_s = region->flop / region->seconds;
     out->flop_per_byte_counted = counted_sum(region, flops, 4) / counted_sum(region, dram, 2);
-    out->attainable_flop_per_s = (double)NAN;
-    if (reading_is_present(&roofs->roof_bytes_per_s)) {
-        double memory = roofs->roof_bytes_per_s.value * intensity;
-        bool both = reading_is_present(&roofs->roof_flop_per_s);
-        out->attainable_flop_per_s = both ? fmin(memory, roofs->roof_flop_per_s.value) : memory;
-    }
-    // fmin() takes the number where the other is none.
-    out->attainable_flop_per_s = isnan(intensity) ? (double)NAN : out->attainable_flop_per_s;
-    out->roof_fraction = out->flop_per_s / out->attainable_flop_per_s;
+    exec_roof_at(&out->roof, &result->place, intensity);
+    const struct reading *attainable = &out->roof.attainable_flop_per_s;
+    out->roof_fraction =
+        reading_is_present(attainable) ? out->flop_per_s / attainable->value : (double)NAN;
 }

@@ -20,11 +20,15 @@ CHECKED struct status exec_place_model(struct exec_placement *out,
 CHECKED struct status exec_place_roofs(struct exec_result *out, const struct exec_request *request,
                                        const struct command_context *context);
 
+/** What place's roofs allow at an intensity, and the name of the one that does; without such a
+ *  roof, or an intensity (NaN), absent with the reason and "". */
+void exec_roof_at(struct exec_roof *out, const struct exec_placement *place, double flop_per_byte);
+
 /** A marked region beside the same roofs; NaN for what is not known. */
 struct exec_region_place {
     double flop_per_s;            /**< as told */
     double flop_per_byte_counted; /**< NaN unless both were counted */
-    double attainable_flop_per_s; /**< at the told intensity */
+    struct exec_roof roof;        /**< at the told intensity */
     double roof_fraction;
 };
 

@@ -14,6 +14,36 @@ static void put(json_t *object, const char *key, double value, const char *why)
     }
 }
 
+static void put_reading(json_t *object, const char *key, const struct reading *reading)
+{
+    if (reading_is_present(reading)) {
+        json_put_number(object, key, reading->value);
+    } else {
+        json_put_absent(object, key, &reading->absence);
+    }
+}
+
+json_t *exec_roof_json(const struct exec_placement *place, const struct exec_roof *at)
+{
+    static const char none[] = "there is no roof";
+    json_t *roof = json_object();
+    json_put_text(roof, "from", place->roofs_from[0] != '\0' ? place->roofs_from : "none");
+    if (place->roof_threads > 0) {
+        json_put_count(roof, "threads", place->roof_threads);
+    } else {
+        json_put_absent_because(roof, "threads", ABSENT_FAILED, none, NULL);
+    }
+    if (at->name[0] != '\0') {
+        json_put_text(roof, "name", at->name);
+    } else {
+        json_put_absent(roof, "name", &at->attainable_flop_per_s.absence);
+    }
+    put_reading(roof, "bytes_per_s", &place->roof_bytes_per_s);
+    put_reading(roof, "flop_per_s", &place->roof_flop_per_s);
+    put_reading(roof, "attainable_flop_per_s", &at->attainable_flop_per_s);
+    return roof;
+}
+
 static json_t *counts_json(const struct exec_region *region)
 {
     json_t *out = json_object();
@@ -43,9 +73,9 @@ static json_t *region_json(const struct exec_result *result, const struct exec_r
     put(out, "flop_per_s", place.flop_per_s, untold);
     put(out, "bytes_per_s_modelled", region->bytes / region->seconds, untold);
     put(out, "running_fraction", region->running_fraction, "nothing was counted");
-    put(out, "attainable_flop_per_s", place.attainable_flop_per_s,
-        "its intensity or the roofs are not known");
+    put_reading(out, "attainable_flop_per_s", &place.roof.attainable_flop_per_s);
     put(out, "roof_fraction", place.roof_fraction, "its intensity or the roofs are not known");
+    (void)json_object_set_new(out, "roof", exec_roof_json(&result->place, &place.roof));
     (void)json_object_set_new(out, "counts", counts_json(region));
     return out;
 }

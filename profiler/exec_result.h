@@ -9,6 +9,12 @@
 #include "profiler/results.h"
 #include "profiler/watch.h"
 
+/** The roof at one intensity. */
+struct exec_roof {
+    char name[16]; /**< "DRAM load", "f32 fma"; "": there is none */
+    struct reading attainable_flop_per_s;
+};
+
 /** A foreign program's decode on the roofline. Rates are means over the window. */
 struct exec_placement {
     bool asked;
@@ -34,7 +40,7 @@ struct exec_placement {
     unsigned roof_threads;
     struct reading roof_bytes_per_s;
     struct reading roof_flop_per_s;
-    struct reading attainable_flop_per_s;
+    struct exec_roof roof; /**< at the predicted intensity */
     struct reading roof_fraction;
 };
 

@@ -3,6 +3,7 @@
 #include "roofline/units.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/wait.h>
 
 static const struct watch_sample *last_of(const struct exec_result *result)
@@ -98,6 +99,19 @@ static void print_phases(FILE *out, const struct exec_result *result)
     }
 }
 
+// Which roof, how high it is at that intensity, and whose.
+static void print_roof(FILE *out, const struct exec_placement *place, const struct exec_roof *roof)
+{
+    char text[2][UNITS_TEXT];
+    bool by_memory = strncmp(roof->name, "DRAM", 4) == 0;
+    double attainable = roof->attainable_flop_per_s.value;
+    (void)fprintf(out, "%s %s%s%s", roof->name,
+                  by_memory ? units_format_decimal(text[0], place->roof_bytes_per_s.value, "B/s")
+                            : "",
+                  by_memory ? ", " : "", units_format_decimal(text[1], attainable, "FLOP/s"));
+    (void)fprintf(out, " by %u threads (%s)", place->roof_threads, place->roofs_from);
+}
+
 static void print_place(FILE *out, const struct exec_placement *place)
 {
     char text[3][UNITS_TEXT];
@@ -123,9 +137,9 @@ static void print_place(FILE *out, const struct exec_placement *place)
                       place->joules_per_token.value);
     }
     if (reading_is_present(&place->roof_fraction)) {
-        (void)fprintf(out, "roof         %s read by %u threads (%s): %s%.3g of it\n",
-                      units_format_decimal(text[0], place->roof_bytes_per_s.value, "B/s"),
-                      place->roof_threads, place->roofs_from, least, place->roof_fraction.value);
+        (void)fprintf(out, "roof         ");
+        print_roof(out, place, &place->roof);
+        (void)fprintf(out, ": %s%.3g of it\n", least, place->roof_fraction.value);
     } else {
         (void)fprintf(out, "roof         -: %s\n", place->roof_fraction.absence.text);
     }
@@ -145,8 +159,14 @@ static void print_regions(FILE *out, const struct exec_result *result)
         if (!isnan(place.flop_per_byte_counted)) {
             (void)fprintf(out, ", %.3g counted", place.flop_per_byte_counted);
         }
-        (void)fprintf(out, isnan(place.roof_fraction) ? "\n" : ", %.3g of its roof\n",
-                      place.roof_fraction);
+        if (place.roof.name[0] == '\0') {
+            (void)fprintf(out, "\n             roof -: %s\n",
+                          place.roof.attainable_flop_per_s.absence.text);
+            continue;
+        }
+        (void)fprintf(out, "\n             %.3g of the roof: ", place.roof_fraction);
+        print_roof(out, &result->place, &place.roof);
+        (void)fprintf(out, "\n");
     }
 }
 

@@ -40,6 +40,17 @@ def check_kernel(machine, kernel, threads, calls):
     want = machine.expected("flop_f32", 1) / machine.expected("dram_read_bytes", 1)
     check(abs(kernel["flop_per_byte_counted"] - want) < 1e-12, where, kernel)
     check(kernel["running_fraction"] == 1 and kernel["roof_fraction"] > 0, where, kernel)
+    check_roof(kernel, "DRAM load", where)
+
+
+def check_roof(region, name, where):
+    """Which roof a region is judged by, from which profile, and that its share is of that one."""
+    roof, intensity = region["roof"], region["flop_per_byte_predicted"]
+    check(roof["name"] == name and roof["from"] == PROFILE and roof["threads"] == 2, where, roof)
+    height = roof["bytes_per_s"] * intensity if name == "DRAM load" else roof["flop_per_s"]
+    check(abs(roof["attainable_flop_per_s"] / height - 1) < 1e-12, where, roof)
+    share = region["flop_per_s"] / roof["attainable_flop_per_s"]
+    check(abs(region["roof_fraction"] / share - 1) < 1e-12, where, region)
 
 
 # This core counts the fills from memory itself: operations and bytes of a thread.
@@ -54,6 +65,7 @@ for threads in (1, 4):
             check(found[name]["calls"] == threads, found[name])
             check(found[name]["seconds"] >= 0.02, found[name])
             check(found[name]["why_absent"]["flop"]["state"] == "not_asked", found[name])
+            check(found[name]["roof"]["name"] is None, "work untold, yet a roof:", found[name])
         check(found["inner"]["seconds"] <= found["outer"]["seconds"], found)
 
 # A thread that may not count: no region has half of the counts.
@@ -69,6 +81,10 @@ check(plain.returncode == 0 and invalid(plain.stdout) == "", plain.stderr)
 gemv = json.loads(plain.stdout)["regions"][0]
 check(gemv["name"] == "gemv" and gemv["calls"] == 3, gemv)
 check(gemv["flop"] == 3 * 2 * 256 * 256 and gemv["flop_per_byte_predicted"] == 0.5, gemv)
+check_roof(gemv, "DRAM load", "example")
+said = subprocess.run([LMROOF, "exec", "--markers", "--machine", PROFILE, "--counters", "off", "--",
+                       EXAMPLE, "256", "3"], capture_output=True, text=True).stderr
+check("of the roof: DRAM load " in said and "by 2 threads (%s)" % PROFILE in said, said)
 off = subprocess.run([MARKED, "2", "5"], capture_output=True, text=True)
 check(off.returncode == 0 and off.stdout == "off\n", off)
 
