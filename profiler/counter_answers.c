@@ -1,4 +1,5 @@
 // What a session answers when it is asked for its counts.
+#include "profiler/counter_energy.h"
 #include "profiler/counter_session.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@ void counter_session_reset(struct counter_session *session)
         session->metrics[m] =
             (struct session_metric){.fault = FAULT_NONE, .running_fraction = (double)NAN};
     }
+    session->idle_seconds = 0;
 }
 
 bool counter_session_counts(const struct counter_session *session)
@@ -23,6 +25,11 @@ bool counter_session_counts(const struct counter_session *session)
         }
     }
     return false;
+}
+
+bool counter_session_has_energy(const struct counter_session *session)
+{
+    return session->plan.metrics[METRIC_PACKAGE_JOULES].fault == FAULT_NONE;
 }
 
 size_t counter_session_passes(const struct counter_session *session)
@@ -59,7 +66,8 @@ counter_session_surroundings(const struct counter_session *session)
 const char *counter_session_note(const struct counter_session *session, enum metric metric)
 {
     const struct metric_plan *plan = &session->plan.metrics[metric];
-    for (size_t i = 0; plan->fault == FAULT_NONE && i < session->table->row_count; i++) {
+    bool by_row = plan->fault == FAULT_NONE && !counter_energy_is_powercap(session, metric);
+    for (size_t i = 0; by_row && i < session->table->row_count; i++) {
         const struct event_row *row = &session->table->rows[i];
         if (row->metric == metric && row->rank == plan->rank && row->note != NULL) {
             return row->note;
@@ -134,6 +142,10 @@ static struct reading absent_metric(const struct counter_session *session, enum 
                                     enum counter_fault fault)
 {
     const struct metric_plan *plan = &session->plan.metrics[metric];
+    const struct reading *powercap = counter_energy_absent(session, metric);
+    if (powercap != NULL) {
+        return *powercap;
+    }
     char advice[COUNTER_ADVICE];
     (void)counter_advice(advice, fault,
                          plan->fault == FAULT_NONE ? plan->scope : metric_row(metric)->scope,
@@ -156,7 +168,12 @@ void counter_session_read(struct result_counter *out, const struct counter_sessi
         metric_scope_name(plan->fault == FAULT_NONE ? plan->scope : metric_row(metric)->scope));
     if (plan->fault == FAULT_NONE) {
         (void)snprintf(out->source, sizeof out->source, "%s", plan->source->name);
-        list_events(out->events, sizeof out->events, session->table, metric, plan->rank);
+        if (counter_energy_is_powercap(session, metric)) {
+            (void)snprintf(out->events, sizeof out->events, "%s",
+                           counter_energy_names(session, metric));
+        } else {
+            list_events(out->events, sizeof out->events, session->table, metric, plan->rank);
+        }
         out->running_fraction = measured->running_fraction;
     }
     if (fault != FAULT_NONE) {
@@ -229,5 +246,18 @@ void counter_session_dram_bytes(struct reading *out, const char **place,
     }
     if (reading_is_present(out)) {
         *place = reads->scope == SCOPE_SYSTEM ? "uncore" : "core";
+    }
+}
+
+void counter_session_joules(struct reading *out, const struct counter_session *session)
+{
+    struct result_counter memory;
+    struct result_counter package;
+    counter_session_read(&package, session, METRIC_PACKAGE_JOULES);
+    counter_session_read(&memory, session, METRIC_DRAM_JOULES);
+    *out = package.value;
+    if (reading_is_present(out) && reading_is_present(&memory.value)) {
+        add_reading(out, &memory.value);
+        *out = reading_of_samples(out->samples, out->n, BETTER_LOWER, ORIGIN_COUNTED);
     }
 }

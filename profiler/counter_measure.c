@@ -1,4 +1,5 @@
 #include "profiler/clock.h"
+#include "profiler/counter_energy.h"
 #include "profiler/counter_interval.h"
 #include "profiler/counter_session.h"
 
@@ -7,7 +8,8 @@
 #include <sched.h>
 #include <time.h>
 
-enum { GUARD_ROUNDS = 20000, BACKGROUND_NS = 2000000 };
+// Energy counters move once in a millisecond.
+enum { GUARD_ROUNDS = 20000, BACKGROUND_NS = 2000000, BACKGROUND_ENERGY_NS = 20000000 };
 
 // Guards of the same loop differ by what starting and stopping costs, no more.
 static const double guard_tolerance_fraction = 0.01;
@@ -240,6 +242,21 @@ static void end_stretch(struct stretch *out, const struct counter_set *set,
     }
 }
 
+static bool is_energy(enum metric metric)
+{
+    return metric == METRIC_PACKAGE_JOULES || metric == METRIC_DRAM_JOULES;
+}
+
+static bool has_energy(const struct counter_set *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        if (is_energy(set->events[i].row->metric)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // What the box counts while this program does nothing.
 static void count_idle(struct stretch *out, const struct counter_set *set,
                        const struct session_group *group)
@@ -247,14 +264,10 @@ static void count_idle(struct stretch *out, const struct counter_set *set,
     struct counter_values before;
     double began = 0;
     enum counter_fault fault = begin_stretch(&before, &began, set, group);
-    const struct timespec pause = {.tv_nsec = BACKGROUND_NS};
+    const struct timespec pause = {.tv_nsec =
+                                       has_energy(set) ? BACKGROUND_ENERGY_NS : BACKGROUND_NS};
     (void)nanosleep(&pause, NULL);
     end_stretch(out, set, group, fault, &before, began);
-}
-
-static bool is_energy(enum metric metric)
-{
-    return metric == METRIC_PACKAGE_JOULES || metric == METRIC_DRAM_JOULES;
 }
 
 // Traffic of others is taken off; idle energy is part of the energy and only stated.
@@ -276,7 +289,7 @@ static void add_system(struct counter_session *session, const struct counter_set
     }
 }
 
-static void run_work(struct counter_session *session, const struct counter_work *work)
+void counter_session_run(struct counter_session *session, const struct counter_work *work)
 {
     if (work->call == NULL) {
         session->calls = work->run(
@@ -294,7 +307,7 @@ static void work_counted(struct counter_session *session, const struct counter_w
     if (session->counting) {
         team_run(session->team, (struct team_body){arm, session});
     }
-    run_work(session, work);
+    counter_session_run(session, work);
     if (session->counting) {
         team_run(session->team, (struct team_body){collect, session});
     }
@@ -371,20 +384,52 @@ static void keep_sample(struct session_metric *metric, bool energy)
     metric->background_fraction = seen > 0 ? metric->background / seen : 0;
 }
 
-void counter_session_measure(struct counter_session *session, const struct counter_work *work)
+static void begin_sample(struct counter_session *session)
 {
     for (unsigned m = 0; m < METRIC_COUNT; m++) {
         session->metrics[m].total = 0;
         session->metrics[m].background = 0;
     }
+}
+
+static void keep_samples(struct counter_session *session, bool energy_alone)
+{
+    session->set = 0;
+    for (unsigned m = 0; m < METRIC_COUNT; m++) {
+        bool energy = is_energy((enum metric)m);
+        if (session->plan.metrics[m].fault == FAULT_NONE && (energy || !energy_alone)) {
+            keep_sample(&session->metrics[m], energy);
+        }
+    }
+}
+
+void counter_session_measure(struct counter_session *session, const struct counter_work *work)
+{
+    begin_sample(session);
     size_t passes = counter_session_passes(session);
     for (session->set = 0; session->set < passes; session->set++) {
         measure_pass(session, work);
     }
-    session->set = 0;
-    for (unsigned m = 0; m < METRIC_COUNT; m++) {
-        if (session->plan.metrics[m].fault == FAULT_NONE) {
-            keep_sample(&session->metrics[m], is_energy((enum metric)m));
+    counter_energy_measure(session, work);
+    keep_samples(session, false);
+}
+
+void counter_session_measure_energy(struct counter_session *session,
+                                    const struct counter_work *work)
+{
+    size_t passes = counter_session_passes(session);
+    begin_sample(session);
+    for (session->set = 0; session->set < passes; session->set++) {
+        struct watch watches[COUNTER_SOURCES_MAX];
+        size_t count = find_watches(watches, session);
+        bool any = false;
+        for (size_t i = 0; i < count; i++) {
+            any = any || has_energy(watches[i].set);
+        }
+        if (any) {
+            measure_pass(session, work);
         }
     }
+    counter_energy_measure(session, work);
+    keep_samples(session, true);
 }

@@ -7,6 +7,7 @@
 #include "profiler/counter_advice.h"
 #include "profiler/counter_plan.h"
 #include "profiler/counters.h"
+#include "profiler/energy.h"
 
 /** A set as one thread holds it. */
 struct session_group {
@@ -34,6 +35,13 @@ struct session_metric {
     double background_fraction; /**< of the last sample */
 };
 
+/** A domain of powercap. */
+struct session_energy {
+    bool by_powercap;      /**< no source offers it */
+    struct reading opened; /**< what powercap answered at first */
+    double idle_joules;    /**< in idle_seconds */
+};
+
 struct counter_session {
     const struct machine *machine;
     struct team *team;
@@ -54,7 +62,13 @@ struct counter_session {
     bool counting;                       /**< the threads' set of this pass exists */
     double calls;                        /**< that the pass's work made */
     struct session_metric metrics[METRIC_COUNT];
+    struct energy_meter *meter; /**< powercap's; NULL: not asked */
+    struct session_energy energy[ENERGY_DOMAINS];
+    double idle_seconds; /**< of the last idle moment; 0: none since the last reset */
 };
+
+/** Runs the work once with the current set, or uncounted: the session's calls are set. */
+void counter_session_run(struct counter_session *session, const struct counter_work *work);
 
 /** Runs a loop of known length under every set in every thread and compares the guards. */
 void counter_session_check_guards(struct counter_session *session);

@@ -1,5 +1,6 @@
 #include "profiler/counters.h"
 
+#include "profiler/counter_energy.h"
 #include "profiler/counter_session.h"
 
 #include <math.h>
@@ -265,6 +266,7 @@ static struct status prepare(struct counter_session *session)
                               !event_table_is_generic(session->table));
     TRY(make_proved_plan(session));
     name_missing_pmu(session);
+    TRY(counter_energy_open(session));
     TRY(open_groups(session));
     counter_session_reset(session);
     if (session->options.policy == COUNTERS_REQUIRE && !counter_session_counts(session)) {
@@ -320,6 +322,7 @@ void counter_session_close(struct counter_session *session)
     }
     counter_plan_free(&session->plan);
     certificate_free(&session->certificate);
+    energy_close(session->meter);
     free(session->banned);
     free(session->groups);
     free(session->system_groups);

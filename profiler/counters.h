@@ -69,6 +69,13 @@ struct counter_work {
  *  READING_SAMPLES_MAX samples are kept. */
 void counter_session_measure(struct counter_session *session, const struct counter_work *work);
 
+/** True if the energy of the packages can be counted. */
+bool counter_session_has_energy(const struct counter_session *session);
+
+/** counter_session_measure() for the energy metrics alone: fewer runs of the body. */
+void counter_session_measure_energy(struct counter_session *session,
+                                    const struct counter_work *work);
+
 /** Forgets the samples (the sets stay open): before the next point. */
 void counter_session_reset(struct counter_session *session);
 
@@ -84,6 +91,10 @@ void counter_session_flop(struct reading *out, const struct counter_session *ses
  *  "uncore", "core" or "none". */
 void counter_session_dram_bytes(struct reading *out, const char **place,
                                 const struct counter_session *session);
+
+/** Joules per call of packages, with their memory where it has a counter of its own; idle share
+ *  included. ABSENT where the packages are not counted. */
+void counter_session_joules(struct reading *out, const struct counter_session *session);
 
 /** The events' proof on known work; count entries, owned by the session. */
 const struct certificate_entry *counter_session_certificate(size_t *count,

@@ -273,12 +273,15 @@ static void place_counts(struct exec_result *out, double seconds)
     static const enum metric dram[] = {METRIC_DRAM_READ_BYTES, METRIC_DRAM_WRITE_BYTES};
     static const enum metric flops[] = {METRIC_FLOP_F32, METRIC_FLOP_F64, METRIC_FLOP_F16,
                                         METRIC_FLOP_BF16};
-    static const enum metric energy[] = {METRIC_PACKAGE_JOULES};
+    static const enum metric energy[] = {METRIC_PACKAGE_JOULES, METRIC_DRAM_JOULES};
     struct exec_placement *place = &out->place;
     char unused[RESULT_TEXT];
     struct reading bytes = sum_counts(unused, out, dram, 2);
     struct reading flop = sum_counts(place->flop_metrics, out, flops, 4);
-    struct reading joules = sum_counts(unused, out, energy, 1);
+    struct reading joules = out->in_window[METRIC_PACKAGE_JOULES].value;
+    if (reading_is_present(&joules)) { // memory alone would say little
+        joules = sum_counts(unused, out, energy, 2);
+    }
     place->bytes_per_s_counted = divided(&bytes, seconds);
     place->joules_per_token = divided(&joules, (double)place->tokens);
     place->flop_per_byte_counted = flop;

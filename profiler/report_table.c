@@ -208,8 +208,12 @@ bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
                        "; %.3g of %llu experts a layer (expected %.3g +- %.2g)", e->distinct,
                        (unsigned long long)e->experts, e->distinct_expected, e->expected_error);
     }
-    (void)snprintf(out, REPORT_HEADING, "batch %u: %.3g tokens/s%s%s", step->batch,
-                   step->tokens_per_s.value, bound, experts);
+    char joules[32] = "";
+    if (!isnan(step->joules_per_token)) {
+        (void)snprintf(joules, sizeof joules, ", %.3g J a token", step->joules_per_token);
+    }
+    (void)snprintf(out, REPORT_HEADING, "batch %u: %.3g tokens/s%s%s%s", step->batch,
+                   step->tokens_per_s.value, bound, experts, joules);
     return true;
 }
 

@@ -115,6 +115,7 @@ struct result_point {
     char flop_source[12];           /**< of the counted intensity: "counted", "modelled"; "" none */
     char bytes_source[8];           /**< "uncore", "core"; "" none */
     double bytes_residual_fraction; /**< counted over modelled bytes, less 1; NaN */
+    double joules_per_token; /**< of this operator in all its layers, idle share included; NaN */
     char residual_cause[RESULT_TEXT]; /**< likely one; "" if there is nothing to explain */
     struct result_counter counters[RESULT_COUNTERS_MAX];
     size_t counter_count;
@@ -251,6 +252,7 @@ struct result_step {
     struct reading estimated_seconds; /**< sum over operators of max(F / P, Q / BW), P what our own
                                            kernels reach, and the barriers */
     struct reading remainder_seconds; /**< step less the sum of its operators */
+    double joules_per_token;          /**< idle share included; NaN: not counted */
     unsigned layers;                  /**< of the model */
     unsigned layers_measured; /**< fewer: the times are extrapolated; 0: not run as a whole */
     struct result_step_operator operators[RESULT_STEP_OPERATORS_MAX];

@@ -154,6 +154,7 @@ static const struct field counted_fields[] = {
     TEXT_OR("bytes_source", bytes_source, FIELD_EMPTY_ABSENT, "no intensity was counted"),
     NUMBER("bytes_residual_fraction", bytes_residual_fraction, "no bytes were counted"),
     TEXT_OR("residual_cause", residual_cause, FIELD_EMPTY_OMIT, NULL),
+    NUMBER("joules_per_token", joules_per_token, "no energy was counted: see package_joules"),
     {.key = NULL}};
 #undef T
 
@@ -370,6 +371,7 @@ const struct field result_step_fields[] = {
     MODELLED("predicted_seconds", predicted_seconds),
     MODELLED("estimated_seconds", estimated_seconds),
     DERIVED("remainder_seconds", remainder_seconds, FROM_SECONDS),
+    NUMBER("joules_per_token", joules_per_token, "no energy was counted, or not of all layers"),
     COUNT("layers", layers),
     COUNT("layers_measured", layers_measured),
     MANY("operators", FIELD_ARRAY, operators, operator_count, result_step_operator,

@@ -106,6 +106,27 @@ static void fill_counts(struct result_point *out, const struct counter_session *
     }
 }
 
+// Tokens that one step yields, or reads.
+static double tokens_of(const char *phase, unsigned batch, uint64_t prompt)
+{
+    return (double)batch * (strcmp(phase, "prefill") == 0 ? (double)prompt : 1);
+}
+
+void run_counters_step(struct result_step *out, struct run_counters *counters,
+                       const struct counter_work *work, unsigned samples)
+{
+    struct reading joules;
+    struct counter_session *session = counters->session;
+    counter_session_reset(session);
+    for (unsigned i = 0; i < samples && counter_session_has_energy(session); i++) {
+        counter_session_measure_energy(session, work);
+    }
+    counter_session_joules(&joules, session);
+    out->joules_per_token = out->layers_measured == out->layers
+                                ? joules.value / tokens_of(out->phase, out->batch, out->prompt)
+                                : (double)NAN;
+}
+
 void run_counters_measure(struct result_point *out, struct run_counters *counters,
                           struct rotation *rotation, const char *class_, unsigned samples)
 {
@@ -122,9 +143,13 @@ void run_counters_measure(struct result_point *out, struct run_counters *counter
     fill_counts(out, session);
     struct reading flop;
     struct reading bytes;
+    struct reading joules;
     const char *place = NULL;
     counter_session_flop(&flop, session);
     counter_session_dram_bytes(&bytes, &place, session);
+    counter_session_joules(&joules, session);
+    out->joules_per_token =
+        joules.value * out->layers / tokens_of(out->phase, out->batch, out->prompt);
     out->bytes_residual_fraction = (double)NAN;
     if (reading_is_present(&bytes)) {
         bool counted =

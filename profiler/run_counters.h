@@ -31,6 +31,11 @@ void run_counters_close(struct run_counters *counters);
 void run_counters_measure(struct result_point *out, struct run_counters *counters,
                           struct rotation *rotation, const char *class_, unsigned samples);
 
+/** Joules per token of a whole step, from samples runs of work where energy is counted; NaN where
+ *  it is not, or where not all layers were run. */
+void run_counters_step(struct result_step *out, struct run_counters *counters,
+                       const struct counter_work *work, unsigned samples);
+
 /** After the point's times and roofs are known: rates, intensity and roof fraction by counts. */
 void run_counters_place(struct result_point *out, const struct run_counters *counters);
 

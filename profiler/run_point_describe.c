@@ -68,6 +68,7 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     out->max_relative_error = (double)NAN;
     out->tolerance = (double)NAN;
     out->bytes_residual_fraction = (double)NAN;
+    out->joules_per_token = (double)NAN;
     run_point_absent(out, ABSENT_NOT_SCHEDULED, "the run was ended before this point", NULL);
     const struct reading uncounted =
         reading_absent(ABSENT_NOT_ASKED, "no counters were asked for", "--counters auto");

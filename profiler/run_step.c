@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS_MIN = 3, ROUNDS_MAX = READING_SAMPLES_MAX };
+enum { ROUNDS_MIN = 3, ROUNDS_MAX = READING_SAMPLES_MAX, ENERGY_SAMPLES = 3 };
 
 /** One step being measured. */
 struct measured_step {
@@ -275,6 +275,15 @@ static void fill_step(struct measured_step *m)
     }
 }
 
+static double run_probed(void *context, struct team_probe probe)
+{
+    struct measured_step *m = context;
+    struct team_sample timing;
+    struct team *team = m->steps->measure->session->team;
+    team_time_probed(&timing, team, (struct team_body){run_timed, m}, probe);
+    return m->repeats;
+}
+
 static struct status measure_step(struct measured_step *m, double seconds)
 {
     TRY(create_forward(m));
@@ -283,6 +292,8 @@ static struct status measure_step(struct measured_step *m, double seconds)
     TRY(run_samples(m, seconds));
     fill_step(m);
     run_step_experts(m->out, m->forward, m->steps);
+    const struct counter_work work = {.run = run_probed, .context = m};
+    run_counters_step(m->out, &m->steps->measure->counters, &work, ENERGY_SAMPLES);
     return status_ok();
 }
 

@@ -138,6 +138,7 @@ static void add_step(struct result_run *run, const struct model *model,
     step->tpot_seconds = unmeasured;
     step->ttft_seconds = unmeasured;
     step->remainder_seconds = unmeasured;
+    step->joules_per_token = (double)NAN;
     step->estimated_seconds = unmeasured;
     step->max_relative_error = (double)NAN;
     step->tolerance = (double)NAN;

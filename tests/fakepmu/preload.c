@@ -64,9 +64,9 @@ int fake_real_close(int fd)
 static bool is_about_counters(const char *path)
 {
     return strncmp(path, "/sys/bus/event_source", 21) == 0 ||
+           strncmp(path, "/sys/class/powercap", 19) == 0 ||
            strncmp(path, "/sys/devices/", 13) == 0 || strncmp(path, "/proc/sys/kernel/", 17) == 0 ||
-           strcmp(path, "/proc/cpuinfo") == 0 ||
-           strcmp(path, "/proc/self/status") == 0;
+           strcmp(path, "/proc/cpuinfo") == 0 || strcmp(path, "/proc/self/status") == 0;
 }
 
 enum { PATH_BYTES = 4096 };

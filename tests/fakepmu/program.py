@@ -10,6 +10,11 @@ LMROOF, SHIM = sys.argv[1:3]
 CHOSEN = [word.split(":") for word in sys.argv[3:]]  # MACHINE:THREADS
 FLOP = ("flop_f64", "flop_f32", "flop_f16", "flop_bf16")
 MODEL = "pythia-160m"
+TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
+        "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4,
+        "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 1024,
+        "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+        "tie_word_embeddings": True, "torch_dtype": "float32"}
 failures = 0
 
 
@@ -53,8 +58,39 @@ def check_point(machine, threads, point):
     check(intensity is not None and intensity["from"] == origin, where, intensity)
     check(point["counted"]["bytes_source"] == ("uncore" if machine.boxes else "core"), where,
           point["counted"])
+    check_joules(machine, threads, where, point["counted"], point["layers"] * unit)
     rate = point["bytes_per_s_counted"]["value"] * point["seconds"]["value"]
     check(close(rate, bytes_ * unit), where, "bytes_per_s_counted", rate)
+
+
+def check_joules(machine, threads, where, of, calls):
+    """Joules per token of a batch of one: packages, and memory where it has its own counter."""
+    want = machine.expected("package_joules", threads)
+    if want is None:
+        check(of["joules_per_token"] is None and "joules_per_token" in of["why_absent"], where, of)
+        return
+    want = (want + (machine.expected("dram_joules", threads) or 0)) * calls
+    check(close(of["joules_per_token"] or 0, want), where, "J/token", of, "want", want)
+
+
+def check_step(machine, threads):
+    """A whole step's energy: a whole number of steps was run for each time that it was read."""
+    with Run(SHIM, machine) as rig:
+        model = rig.directory.name + "/config.json"
+        with open(model, "w") as file:
+            json.dump(TINY, file)
+        result = rig([LMROOF, "run", "-m", model, "--phase", "decode", "--dtype", "f32", "--context",
+                      "16", "--threads", str(threads), "--repeat", "3", "--no-twins", "--step",
+                      "--quiet", "--json"], timeout=3000)
+        check(result.returncode == 0, "--step", result.returncode, result.stderr)
+        if result.returncode != 0:
+            return
+        check(invalid(result.stdout) == "", invalid(result.stdout))
+        step = json.loads(result.stdout)["steps"][0]
+        joules = machine.expected("package_joules", threads) + \
+            machine.expected("dram_joules", threads)
+        steps = joules / (step["joules_per_token"] or joules * 0.3)
+        check(close(steps, round(steps)), "--step: not a whole number of steps:", steps, step)
 
 
 def run(machine, threads):
@@ -77,6 +113,8 @@ def run(machine, threads):
             check_point(machine, threads, point)
 
 
+if "skx" in (name for name, _ in CHOSEN):
+    check_step(next(m for m in MACHINES if m.name == "skx"), 2)
 for name, threads in CHOSEN:
     run(next(m for m in MACHINES + ARM_MACHINES if m.name == name), int(threads))
 print("program: %d failures in %d runs" % (failures, len(CHOSEN)))
