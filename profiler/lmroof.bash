@@ -15,7 +15,7 @@ _lmroof() {
     fi
     case $before in
     -m | --model) words=$("$program" model --list | sed -n '/^Families/q; s/^  //p') ;;
-    --picture) words='roofline batch context threads operators levels' ;;
+    --picture) words='roofline hierarchy batch context threads operators levels' ;;
     --from) words='llama-bench llama-batched-bench vllm' ;;
     --machine)
         words=$("$program" predict --list | sed -n 's/^  \([^ ]*\) .*/\1/p')

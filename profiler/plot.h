@@ -108,6 +108,13 @@ struct plot {
 CHECKED struct status plot_roofline(struct plot *out, const struct result_run *runs,
                                     size_t run_count, const char *const *labels);
 
+/** The hierarchical roofline: every point once for each level of memory whose bytes its counters
+ *  told, at the same height, x the FLOP per byte counted there; colours are levels, attainable is
+ * by the read roof of that level. The files that are laid over each other may bring the roofs that
+ * the run lacks. Errors: INVALID if no point has such a count; SYSTEM. As plot_roofline() else. */
+CHECKED struct status plot_hierarchy(struct plot *out, const struct result_run *runs,
+                                     size_t run_count, const char *const *labels);
+
 /** Ticks at 1, 2, 5 x 10^n (only 10^n where there would be too many), labelled by
  *  units_format_short(). */
 void plot_axis_ticks(struct plot_axis *axis);

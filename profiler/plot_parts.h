@@ -26,6 +26,21 @@ double plot_extreme_rate(const struct plot *plot, unsigned run, enum plot_role r
 CHECKED struct status plot_add_points(struct plot *plot, const struct result_run *runs,
                                       size_t run_count, const char *const *labels);
 
+/** The key of a point's mark: phase and dtype. */
+unsigned plot_add_mark(struct plot *plot, const struct result_point *point);
+
+/** Adds a note, a little lower where something is; leaves it out where there is no room. The notes
+ *  are allocated for PLOT_KEYS_MAX. */
+void plot_add_note(struct plot *plot, struct plot_note note);
+
+/** Adds the points of all runs once for each level whose bytes were counted. Errors: INVALID if
+ *  there is none; SYSTEM. */
+CHECKED struct status plot_add_levels(struct plot *plot, const struct result_run *runs,
+                                      size_t run_count, const char *const *labels);
+
+/** Names the points of a single run that plot_add_levels() added. Errors: SYSTEM. */
+CHECKED struct status plot_add_level_notes(struct plot *plot, const struct result_run *run);
+
 /** Adds the batch (or tokens) under each column of points of a single run. Errors: SYSTEM. */
 CHECKED struct status plot_add_notes(struct plot *plot, const struct result_run *run);
 

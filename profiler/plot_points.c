@@ -77,6 +77,13 @@ static bool is_hollow(const struct result_point *point)
     return false;
 }
 
+unsigned plot_add_mark(struct plot *plot, const struct result_point *point)
+{
+    char kind[PLOT_TEXT];
+    (void)snprintf(kind, sizeof kind, "%s %s", point->phase, point->dtype);
+    return add_key(plot->mark_keys, &plot->mark_key_count, kind, 0, 'o');
+}
+
 static void add_point(struct plot *plot, const struct result_run *runs, unsigned run, size_t index,
                       bool by_operator)
 {
@@ -85,20 +92,17 @@ static void add_point(struct plot *plot, const struct result_run *runs, unsigned
         plot->skipped++;
         return;
     }
-    char kind[PLOT_TEXT];
-    (void)snprintf(kind, sizeof kind, "%s %s", from->phase, from->dtype);
     struct plot_point *point = &plot->points[plot->point_count++];
     const struct reading *rate = &from->flop_per_s;
-    *point =
-        (struct plot_point){.x = from->flop_per_byte_predicted,
-                            .y = rate->value,
-                            .y_low = drawable_or_nan(rate->ci95_low),
-                            .y_high = drawable_or_nan(rate->ci95_high),
-                            .attainable = drawable_or_nan(from->attainable_flop_per_s),
-                            .mark = add_key(plot->mark_keys, &plot->mark_key_count, kind, 0, 'o'),
-                            .hollow = is_hollow(from),
-                            .run = run,
-                            .index = index};
+    *point = (struct plot_point){.x = from->flop_per_byte_predicted,
+                                 .y = rate->value,
+                                 .y_low = drawable_or_nan(rate->ci95_low),
+                                 .y_high = drawable_or_nan(rate->ci95_high),
+                                 .attainable = drawable_or_nan(from->attainable_flop_per_s),
+                                 .mark = plot_add_mark(plot, from),
+                                 .hollow = is_hollow(from),
+                                 .run = run,
+                                 .index = index};
     unsigned last = PLOT_KEYS_MAX - 1;
     point->colour = by_operator ? operator_key(plot, from->operator_) : run < last ? run : last;
 }
@@ -185,7 +189,7 @@ static bool hides_another(const struct plot *plot, const struct plot_note *note)
     return hides;
 }
 
-static void add_note(struct plot *plot, struct plot_note note)
+void plot_add_note(struct plot *plot, struct plot_note note)
 {
     for (int tries = 0; tries < 6 && note.y > plot->y.low * 1.1; tries++, note.y /= 1.22) {
         if (!hides_another(plot, &note)) {
@@ -236,7 +240,7 @@ struct status plot_add_notes(struct plot *plot, const struct result_run *run)
         struct plot_note note = {.x = sqrt(columns[i].x_low * columns[i].x_high),
                                  .y = columns[i].y_low / 1.35};
         memcpy(note.text, columns[i].text, sizeof note.text);
-        add_note(plot, note);
+        plot_add_note(plot, note);
     }
     return status_ok();
 }

@@ -103,6 +103,15 @@ static void set_words(struct plot *plot, const struct result_run *runs, size_t r
     }
 }
 
+static void lay_out(struct plot *out, const struct result_run *runs, size_t run_count)
+{
+    set_ranges(out, run_count);
+    plot_axis_ticks(&out->x);
+    plot_axis_ticks(&out->y);
+    plot_place_roofs(out);
+    set_words(out, runs, run_count);
+}
+
 struct status plot_roofline(struct plot *out, const struct result_run *runs, size_t run_count,
                             const char *const *labels)
 {
@@ -113,10 +122,20 @@ struct status plot_roofline(struct plot *out, const struct result_run *runs, siz
         return status_error(STATUS_INVALID,
                             "nothing to draw: found no roof and no point with a figure");
     }
-    set_ranges(out, run_count);
-    plot_axis_ticks(&out->x);
-    plot_axis_ticks(&out->y);
-    plot_place_roofs(out);
-    set_words(out, runs, run_count);
+    lay_out(out, runs, run_count);
     return run_count == 1 ? plot_add_notes(out, &runs[0]) : status_ok();
+}
+
+struct status plot_hierarchy(struct plot *out, const struct result_run *runs, size_t run_count,
+                             const char *const *labels)
+{
+    memset(out, 0, sizeof *out);
+    TRY(plot_add_roofs(out, runs, run_count));
+    TRY(plot_add_levels(out, runs, run_count, labels));
+    lay_out(out, runs, run_count);
+    size_t used = strlen(out->title);
+    (void)snprintf(out->title + used, sizeof out->title - used, ", by level of memory");
+    (void)snprintf(out->x.title, sizeof out->x.title,
+                   "arithmetic intensity (FLOP per byte counted at the level of the colour)");
+    return run_count == 1 ? plot_add_level_notes(out, &runs[0]) : status_ok();
 }

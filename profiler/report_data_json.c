@@ -49,6 +49,19 @@ static struct status write_plot(FILE *out, const struct report_input *input)
     return status;
 }
 
+// Null where no counter told the bytes of a level.
+static struct status write_hierarchy(FILE *out, const struct report_input *input)
+{
+    struct plot plot;
+    struct status status = plot_hierarchy(&plot, input->runs, input->run_count, input->labels);
+    json_t *value = status.code == STATUS_OK ? plot_to_json(&plot) : json_null();
+    (void)fputs(",\"hierarchy\":", out);
+    status = status.code == STATUS_SYSTEM ? status : write_value(out, value);
+    json_decref(value);
+    plot_free(&plot);
+    return status;
+}
+
 // Those for which the runs hold something.
 static struct status write_charts(FILE *out, const struct report_input *input)
 {
@@ -91,6 +104,7 @@ struct status report_data_write(FILE *out, const struct report_input *input)
 {
     (void)fputs("{", out);
     TRY(write_plot(out, input));
+    TRY(write_hierarchy(out, input));
     TRY(write_charts(out, input));
     (void)fprintf(out, ",\"thinned\":%s,\"runs\":[", input->thinned ? "true" : "false");
     for (size_t i = 0; i < input->run_count; i++) {

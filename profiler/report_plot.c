@@ -16,13 +16,19 @@ static struct status draw_chart(FILE *out, const struct report_input *input,
     return status;
 }
 
+static struct status lay_out(struct plot *out, const struct report_input *input)
+{
+    return input->hierarchy ? plot_hierarchy(out, input->runs, input->run_count, input->labels)
+                            : plot_roofline(out, input->runs, input->run_count, input->labels);
+}
+
 struct status report_plot(FILE *out, const struct report_input *input, enum plot_target target)
 {
     struct plot plot;
     if (input->picture != NULL) {
         return draw_chart(out, input, NULL, target);
     }
-    struct status status = plot_roofline(&plot, input->runs, input->run_count, input->labels);
+    struct status status = lay_out(&plot, input);
     if (status.code == STATUS_OK) {
         status = plot_render(out, &plot, target);
     }
@@ -38,7 +44,7 @@ struct status report_plot_text(FILE *out, const struct report_input *input)
     if (input->picture != NULL) {
         return draw_chart(out, input, &terminal, PLOT_SVG);
     }
-    struct status status = plot_roofline(&plot, input->runs, input->run_count, input->labels);
+    struct status status = lay_out(&plot, input);
     if (status.code == STATUS_OK) {
         status = plot_render_text(out, &plot, terminal);
     }

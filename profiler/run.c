@@ -339,6 +339,9 @@ static struct status execute(struct run *r)
     TRY(status);
     status = measure_all(r);
     end_progress(r);
+    if (run_counters_levels(r->out) && status.code != STATUS_INTERRUPTED) {
+        run_roofs_sample_caches(&r->measure.roofs, r->measure.rounds);
+    }
     if (r->late_points > 0) {
         result_warn(r->out, "budget", r->request->budget_try,
                     "%s was used up: %u of %zu points were not measured", r->budget_text,

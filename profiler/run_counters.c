@@ -247,3 +247,16 @@ void run_counters_evidence(double *byte_ratio, double *stall_fraction,
     *stall_fraction =
         evidence_value(point, METRIC_MEMORY_STALL_CYCLES) / evidence_value(point, METRIC_CYCLES);
 }
+
+bool run_counters_levels(const struct result_run *run)
+{
+    for (size_t i = 0; i < run->point_count; i++) {
+        const struct result_counter *near = find(&run->points[i], METRIC_L1_L2_BYTES);
+        const struct result_counter *far = find(&run->points[i], METRIC_L2_L3_BYTES);
+        if ((near != NULL && reading_is_present(&near->value)) ||
+            (far != NULL && reading_is_present(&far->value))) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -44,4 +44,7 @@ void run_counters_place(struct result_point *out, const struct run_counters *cou
 void run_counters_evidence(double *byte_ratio, double *stall_fraction,
                            const struct result_point *point);
 
+/** Whether the traffic between caches was counted for some point. */
+bool run_counters_levels(const struct result_run *run);
+
 #endif

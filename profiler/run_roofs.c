@@ -91,6 +91,19 @@ double run_roof_sample(struct run_roofs *roofs, struct run_roof *roof, bool *dis
     return sample.per_s;
 }
 
+void run_roofs_sample_caches(struct run_roofs *roofs, unsigned samples)
+{
+    static const enum memory_level caches[] = {LEVEL_L1, LEVEL_L2, LEVEL_L3};
+    for (size_t i = 0; i < sizeof caches / sizeof *caches; i++) {
+        struct status why;
+        struct run_roof *roof = run_roofs_read(roofs, caches[i], &why);
+        bool disturbed = false;
+        for (unsigned s = 0; roof != NULL && s < samples; s++) {
+            (void)run_roof_sample(roofs, roof, &disturbed);
+        }
+    }
+}
+
 static struct reading reading_of(const struct spread *samples)
 {
     size_t count = 0;

@@ -11,7 +11,7 @@ enum { RUN_ROOFS_MAX = 12 };
 
 struct run_roof {
     struct ceiling ceiling;
-    char key[24]; /**< level of a read roof, or dtype of a compute roof */
+    char key[24];          /**< level of a read roof, or dtype of a compute roof */
     struct spread samples; /**< undisturbed ones, bytes/s or FLOP/s */
     struct spread core_hz; /**< of the same samples */
 };
@@ -37,6 +37,10 @@ struct run_roof *run_roofs_compute(struct run_roofs *roofs, const char *dtype, s
 
 /** One sample; undisturbed ones are kept. */
 double run_roof_sample(struct run_roofs *roofs, struct run_roof *roof, bool *disturbed);
+
+/** Samples the read roofs of L1, L2 and L3 (each where there is one), for points whose traffic
+ *  between the caches was counted. */
+void run_roofs_sample_caches(struct run_roofs *roofs, unsigned samples);
 
 /** Writes what was seen so far into machine (replacing its bandwidth and compute lists). */
 CHECKED struct status run_roofs_report(struct result_machine *machine, struct run_roofs *roofs);

@@ -11,6 +11,7 @@ enum { FILES_MAX = 64 };
 struct report_arguments {
     struct command_input common;
     const char *output;
+    bool hierarchy;
     bool has_picture;
     enum chart_picture picture; // if has_picture
     const char *files[FILES_MAX];
@@ -21,7 +22,9 @@ enum { KEY_PICTURE = 256 };
 
 static const struct argp_option options[] = {
     {"picture", KEY_PICTURE, "NAME", 0,
-     "of svg, png, pdf, txt: roofline, batch, context, threads, operators or levels (roofline)", 0},
+     "of svg, png, pdf, txt: roofline, hierarchy (by counted bytes of each level), batch, context, "
+     "threads, operators or levels (roofline)",
+     0},
     {"output", 'o', "FILE", 0, "write FILE; its extension is the format (default: txt on stdout)",
      0},
     {0}};
@@ -33,12 +36,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case KEY_PICTURE:
         arguments->picture = chart_find(argument);
         arguments->has_picture = arguments->picture < CHART_PICTURES;
-        return arguments->has_picture || strcmp(argument, "roofline") == 0
+        arguments->hierarchy = strcmp(argument, "hierarchy") == 0;
+        return arguments->has_picture || arguments->hierarchy || strcmp(argument, "roofline") == 0
                    ? 0
                    : command_option_error(
                          state, status_error(STATUS_INVALID,
-                                             "--picture '%.40s': accepted roofline, batch, "
-                                             "context, threads, operators, levels",
+                                             "--picture '%.40s': accepted roofline, "
+                                             "hierarchy, batch, context, threads, operators, "
+                                             "levels",
                                              argument));
     case 'o':
         arguments->output = argument;
@@ -99,6 +104,7 @@ static struct status report_files(const struct command_context *context,
         .labels = sources->labels,
         .documents = (const char *const *)sources->documents,
         .thinned = thinned,
+        .hierarchy = arguments->hierarchy,
         .picture = arguments->has_picture ? &arguments->picture : NULL,
         .context = context,
         .colour = getenv("NO_COLOR") == NULL && isatty(fileno(context->out)) == 1};

@@ -5,7 +5,7 @@
   const data = JSON.parse(document.getElementById('data').textContent);
   const plot = data.plot, runs = data.runs, several = runs.length > 1;
   const hidden = {colours: new Set(), marks: new Set(), roofs: new Set()};
-  let query = '', chart = null, table = null, drawSweeps = null, missingToo = false;
+  let query = '', chart = null, levels = null, table = null, drawSweeps = null, missingToo = false;
 
   const keys = {colours: new Map(), marks: new Map()};
   if (plot) {
@@ -268,6 +268,25 @@
     return list;
   }
 
+  // The same points once for each level whose bytes were counted.
+  function addHierarchy(main) {
+    const card = element('section', {class: 'card', style: 'margin-top:16px'}, element('h2', {}, 'By level of memory, bytes counted'));
+    const names = element('div', {class: 'toggles'});
+    data.hierarchy.colours.forEach(key => names.append(element('span', {}, coloured('dot', palette(key.colour)), key.label)));
+    card.append(element('div', {class: 'stage'}, element('canvas', {id: 'hierarchy', role: 'img',
+      'aria-label': 'Hierarchical roofline: each point once for each level of memory'})), names);
+    main.append(card);
+  }
+
+  function drawHierarchy() {
+    if (!data.hierarchy) return;
+    if (levels) levels.destroy();
+    levels = makeChart(document.getElementById('hierarchy'), data.hierarchy, several, {
+      hover: () => {},
+      pick: point => pick(rowOf.get(point.run + '/' + point.index))
+    });
+  }
+
   // ---- all of it
   function addMain() {
     const main = element('main', {}), split = element('div', {class: 'split'});
@@ -287,6 +306,7 @@
     const details = element('section', {class: 'card', id: 'details', hidden: ''});
     runs.forEach(run => addClaim(main, run));
     main.append(split, details);
+    if (data.hierarchy) addHierarchy(main);
     drawSweeps = addSweeps(main, data.charts || []);
     runs.forEach(run => {
       const grid = element('div', {class: 'facts'});
@@ -305,6 +325,7 @@
       addToggles(left);
       drawChart();
     }
+    drawHierarchy();
     drawSweeps();
     refresh();
   }
@@ -318,6 +339,7 @@
   }
 
   function repaint() {
+    drawHierarchy();
     drawSweeps();
     if (!plot) return;
     drawChart();
@@ -332,5 +354,5 @@
   addEventListener('beforeprint', repaint);
   addEventListener('afterprint', repaint);
   // For tests and for the console.
-  window.lmroof = {data, rows, hidden, table, chart: () => chart, pick, showTip};
+  window.lmroof = {data, rows, hidden, table, chart: () => chart, levels: () => levels, pick, showTip};
 })();

@@ -52,6 +52,22 @@ PY
     *) fail "$page at $width $*: ${result:-no result}" ;;
     esac
 }
+# Counters that tell the bytes of three levels: each point once for each level.
+python3 - "$TESTS/documents/run.json" "$work/levels.json" <<'PY' || fail "levels.json"
+import json, sys
+run = json.load(open(sys.argv[1]))
+for point in run["points"]:
+    for metric, per_flop in (("l1_l2_bytes", 4), ("l2_l3_bytes", 2), ("dram_read_bytes", 1)):
+        value = point["flop"] * per_flop
+        point["counters"][metric] = {
+            "value": value, "ci95": None, "n": 1, "best": value, "samples": [value], "origin": "counted",
+            "scope": "thread", "source": "perf", "events": "X", "running_fraction": 1.0,
+            "background_fraction": None}
+json.dump(run, open(sys.argv[2], "w"))
+PY
+"$LMROOF" report "$work/levels.json" -o "$work/levels.html" || fail "no report by level"
+grep -q '"hierarchy":{' "$work/levels.html" || fail "the page has no levels"
+open_page levels 1280 900
 open_page one 1600 1000
 open_page one 1600 1000 --blink-settings=preferredColorScheme=0
 open_page one 500 900

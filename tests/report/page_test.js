@@ -33,6 +33,13 @@
     check(e.x >= inside.left && e.x <= inside.right && e.y >= inside.top && e.y <= inside.bottom,
           'point outside of the picture: ' + set.label + ' ' + i)));
 
+  // The levels of memory, where their bytes were counted.
+  check((document.getElementById('hierarchy') !== null) === (data.hierarchy !== null), 'a picture by level of memory');
+  if (data.hierarchy) {
+    const marks = lmroof.levels().data.datasets.filter(set => set.kind === 'points').reduce((n, set) => n + set.data.length, 0);
+    check(marks === data.hierarchy.points.length && marks > 0, 'marks by level: ' + marks);
+  }
+
   // Every roof is there and can be toggled, alone.
   const chips = document.querySelectorAll('#roofs .chip');
   check(chips.length === data.plot.roofs.length && chips.length > 0, 'a chip for each roof');
