@@ -84,7 +84,7 @@ static void fill_share(void *context, unsigned thread, unsigned threads)
 {
     const struct ceilings *session = context;
     (void)threads;
-    uint64_t *words = (uint64_t *)(void *)(session->arena->base + thread * session->share_bytes);
+    uint64_t *words = (uint64_t *)(void *)arena_share(session->arena, thread, session->share_bytes);
     uint64_t random = 0x9e3779b97f4a7c15u * (thread + 1);
     for (size_t i = 0; i < session->share_bytes / sizeof *words; i++) {
         random ^= random << 13;

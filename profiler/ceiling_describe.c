@@ -20,7 +20,7 @@ void ceiling_describe_stream(struct result_bandwidth *out, struct ceilings *sess
     (void)snprintf(out->level, sizeof out->level, "%s", memory_level_name(ceiling->level));
     (void)snprintf(out->kernel, sizeof out->kernel, "%s", ceiling->stream->kernel);
     (void)snprintf(out->variant, sizeof out->variant, "%s", ceiling->stream->variant);
-    (void)snprintf(out->placement, sizeof out->placement, "local");
+    (void)snprintf(out->placement, sizeof out->placement, "%s", arena_placement(session->arena));
     (void)host_cpu_list(out->cpus, sizeof out->cpus, session->team);
     out->threads = session->threads;
     out->working_set_bytes = ceiling->working_set_bytes;

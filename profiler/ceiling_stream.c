@@ -38,7 +38,7 @@ static void set_slice(struct stream_slice *slice, const struct ceilings *session
                       const struct ceiling *ceiling, unsigned thread)
 {
     size_t per_array = session->share_bytes / array_count(ceiling->stream);
-    unsigned char *share = session->arena->base + thread * session->share_bytes;
+    unsigned char *share = arena_share(session->arena, thread, session->share_bytes);
     double *arrays[3] = {NULL, NULL, NULL};
     for (unsigned i = 0; i < array_count(ceiling->stream); i++) {
         size_t at = (i * per_array + 63) / 64 * 64 + i * (size_t)STAGGER_BYTES + ceiling->cursor;

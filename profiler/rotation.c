@@ -10,17 +10,15 @@ size_t rotation_share_bytes(const struct arena *arena, unsigned threads)
 }
 
 struct fill_context {
-    unsigned char *base;
+    const struct arena *arena;
     size_t share_bytes;
     const volatile sig_atomic_t *signal;
 };
 
-static void fill_share(void *context, unsigned thread, unsigned threads)
+static void fill_copy(const struct fill_context *c, unsigned thread, unsigned copy)
 {
     enum { PIECE = 16 << 20 };
-    const struct fill_context *c = context;
-    (void)threads;
-    unsigned char *share = c->base + thread * c->share_bytes;
+    unsigned char *share = arena_share_in(c->arena, copy, thread, c->share_bytes);
     for (size_t at = 0; at < c->share_bytes; at += PIECE) {
         size_t left = c->share_bytes - at;
         if (c->signal != NULL && *c->signal != 0) {
@@ -30,11 +28,19 @@ static void fill_share(void *context, unsigned thread, unsigned threads)
     }
 }
 
+static void fill_share(void *context, unsigned thread, unsigned threads)
+{
+    const struct fill_context *c = context;
+    (void)threads;
+    for (unsigned copy = 0; copy < c->arena->copies; copy++) {
+        fill_copy(c, thread, copy);
+    }
+}
+
 void rotation_fill(struct team *team, const struct arena *arena,
                    const volatile sig_atomic_t *signal)
 {
-    struct fill_context context = {arena->base, rotation_share_bytes(arena, team_threads(team)),
-                                   signal};
+    struct fill_context context = {arena, rotation_share_bytes(arena, team_threads(team)), signal};
     team_run(team, (struct team_body){fill_share, &context});
 }
 
@@ -42,7 +48,7 @@ struct status rotation_create(struct rotation *out, struct team *team, const str
                               struct work *work, uint64_t bytes)
 {
     unsigned threads = team_threads(team);
-    *out = (struct rotation){.team = team, .base = arena->base, .work = work, .per_sample = 1};
+    *out = (struct rotation){.team = team, .arena = arena, .work = work, .per_sample = 1};
     unsigned owners = work_is_library(work) ? 1 : threads;
     out->share_bytes = work_is_library(work) ? arena->bytes : rotation_share_bytes(arena, threads);
     out->step_bytes = work_thread_bytes(work);
@@ -72,7 +78,7 @@ static void instance_memory(const struct rotation *r, uint64_t instance, unsigne
                             unsigned threads)
 {
     for (unsigned t = 0; t < threads; t++) {
-        memory[t] = r->base + t * r->share_bytes + instance * r->step_bytes;
+        memory[t] = arena_share(r->arena, t, r->share_bytes) + instance * r->step_bytes;
     }
 }
 

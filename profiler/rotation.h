@@ -13,7 +13,7 @@
 
 struct rotation {
     struct team *team;
-    unsigned char *base;
+    const struct arena *arena;
     size_t share_bytes; /**< of the arena, per thread */
     struct work *work;
     size_t step_bytes;  /**< from one instance to the next, in each share */

@@ -10,6 +10,7 @@
 #include "profiler/run_step.h"
 #include "profiler/run_summary.h"
 #include "profiler/run_sweep.h"
+#include "profiler/session_memory.h"
 #include "roofline/step.h"
 #include "roofline/units.h"
 #include "workloads/model_file.h"
@@ -108,25 +109,6 @@ static void note_model(struct run *r)
     }
 }
 
-// With the earlier passes of a sweep.
-static struct status save_all(const struct run *r)
-{
-    if (r->pass->before == NULL) {
-        return run_document_save(r->out, r->context, r->request->output);
-    }
-    struct result_run all = {.complete = false};
-    run_document_started(&all, r->context);
-    struct status status = run_sweep_add(&all, r->pass->before);
-    if (status.code == STATUS_OK) {
-        status = run_sweep_add(&all, r->out);
-    }
-    if (status.code == STATUS_OK) {
-        status = run_document_save(&all, r->context, r->request->output);
-    }
-    result_run_free(&all);
-    return status;
-}
-
 // An older result stays until there is a point to put in its place.
 static struct status save(struct run *r)
 {
@@ -135,7 +117,7 @@ static struct status save(struct run *r)
     if (r->request->output == NULL || (r->request->replaces && !run_has_measurement(r->out))) {
         return status_ok();
     }
-    return save_all(r);
+    return run_sweep_save(r->pass->before, r->out, r->context, r->request->output);
 }
 
 static struct status prepare(struct run *r)
@@ -151,10 +133,12 @@ static struct status prepare(struct run *r)
     const struct session_options options = {.threads = (unsigned)r->request->threads,
                                             .smt = r->request->smt,
                                             .huge_pages = !r->request->small_pages,
+                                            .numa = r->request->numa,
                                             .signal = r->context->signal};
     TRY(session_open(&r->session, &options));
     TRY(run_jobs_plan(&r->jobs, &r->model, r->request));
     note_model(r);
+    session_memory_note(r->out, &r->session);
     uint64_t arena = 0;
     uint64_t steps = 0;
     TRY(memory_needed(&arena, r));

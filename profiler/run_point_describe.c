@@ -1,4 +1,5 @@
 #include "profiler/run_point.h"
+#include "profiler/session_memory.h"
 #include "roofline/step.h"
 
 #include <math.h>
@@ -54,7 +55,8 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     out->threads = measure->session->threads;
     (void)snprintf(out->smt, sizeof out->smt, "%s",
                    session_shares_cores(measure->session) ? "on" : "off");
-    (void)snprintf(out->placement, sizeof out->placement, "local");
+    (void)snprintf(out->placement, sizeof out->placement, "%s",
+                   session_numa_name(measure->session->options.numa));
     out->m = job->op == MODEL_OP_ATTENTION ? job->rows * job->batch : job->rows;
     out->n = job->op == MODEL_OP_ATTENTION ? job->attention.heads * job->attention.v_dim : job->n;
     out->k = job->op == MODEL_OP_ATTENTION ? tokens_seen(job) : job->k;

@@ -1,5 +1,6 @@
 #include "profiler/run_request.h"
 
+#include "profiler/session_memory.h"
 #include "workloads/attention_quant.h"
 
 #include <stdio.h>
@@ -43,7 +44,10 @@ static const struct argp_option options[] = {
     {"threads", KEY_THREADS, "LIST", 0,
      "bound threads (one per usable core, within the quota); of several the knee is told", 3},
     {"smt", KEY_SMT, "on|off", 0, "use SMT siblings too (off)", 3},
-    {"numa", KEY_NUMA, "WORD", 0, "local: each thread's data on its node (local)", 3},
+    {"numa", KEY_NUMA, "WORD", 0,
+     "where the data lies: local (on its thread's node), interleave (page by page over the nodes), "
+     "replicate (all of it on each) (local)",
+     3},
     {"pages", KEY_PAGES, "small|huge", 0, "ask for 4 KiB or transparent huge pages (huge)", 3},
     {"counters", KEY_COUNTERS, "WORD", 0, "auto, off, require, papi, perf (auto)", 4},
     {"events", KEY_EVENTS, "FILE", 0,
@@ -66,7 +70,7 @@ void run_request_defaults(struct run_request *out)
     out->repeat = 11;
     out->budget_try = "a larger --budget, or a quiet machine";
     out->counters = COUNTERS_AUTO;
-    memcpy(out->placement, "local", sizeof "local");
+    out->numa = SESSION_LOCAL;
 }
 
 void run_request_finish(struct run_request *request)
@@ -167,13 +171,10 @@ static struct status one_of(const char **out, const char *option, const char *te
 
 static struct status set_numa(struct run_request *request, const char *text)
 {
-    if (strcmp(text, "local") == 0) {
-        return status_ok();
-    }
-    bool known = strcmp(text, "interleave") == 0 || strcmp(text, "replicate") == 0;
-    (void)request;
-    return status_error(STATUS_INVALID, "--numa '%.40s': %s; accepted local", text,
-                        known ? "is not in this version" : "is no placement");
+    return session_numa_find(&request->numa, text)
+               ? status_ok()
+               : status_error(STATUS_INVALID,
+                              "--numa '%.40s': accepted local, interleave, replicate", text);
 }
 
 static struct status set_list(struct run_request *request, int key, const char *text)

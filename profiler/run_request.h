@@ -6,6 +6,7 @@
 #include "profiler/command.h"
 #include "profiler/counters.h"
 #include "profiler/option_list.h"
+#include "profiler/session.h"
 #include "roofline/dtype.h"
 #include "roofline/status.h"
 
@@ -28,7 +29,7 @@ struct run_request {
     struct option_counts thread_counts; /**< two or more: a run at each of them */
     bool smt;
     bool small_pages;
-    char placement[12]; /**< local interleave */
+    enum session_numa numa;
     enum counter_policy counters;
     const char *events_path; /**< NULL: the built-in tables */
     bool step;

@@ -87,7 +87,7 @@ static struct status create_forward(struct measured_step *m)
     TRY(choose_ways(&params, m));
     TRY(forward_create(&m->forward, &params));
     for (unsigned t = 0; t < session->threads; t++) {
-        m->memory[t] = session->arena.base + t * share;
+        m->memory[t] = arena_share(&session->arena, t, share);
     }
     m->out->layers = model_layers(m->steps->model);
     return status_ok();
@@ -96,8 +96,11 @@ static struct status create_forward(struct measured_step *m)
 static void fill_share(void *context, unsigned thread, unsigned threads)
 {
     const struct measured_step *m = context;
-    (void)threads;
-    forward_fill(m->forward, thread, m->memory[thread]);
+    const struct arena *arena = &m->steps->measure->session->arena;
+    size_t share = rotation_share_bytes(arena, threads);
+    for (unsigned copy = 0; copy < arena->copies; copy++) {
+        forward_fill(m->forward, thread, arena_share_in(arena, copy, thread, share));
+    }
 }
 
 static void take_time(void *context, const struct forward_mark *mark)

@@ -1,6 +1,7 @@
 #include "profiler/run_step_plan.h"
 
 #include "profiler/run_step.h"
+#include "profiler/session_memory.h"
 #include "roofline/units.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 // A tenth of the memory is left to everyone else, as for the arena itself.
 static double usable_bytes(const struct session *session)
 {
-    double available = 0.9 * (double)session->machine.memory_available_bytes;
+    double available =
+        0.9 * (double)session->machine.memory_available_bytes / session_memory_copies(session);
     return available > 0 ? available : HUGE_VAL;
 }
 

@@ -2,6 +2,7 @@
 
 #include "profiler/probe.h"
 #include "profiler/result_build.h"
+#include "profiler/run_document_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -208,4 +209,23 @@ void run_sweep_summary(struct result_run *all)
     for (size_t i = 0; i < all->sweep_count; i++) {
         find_knee(&all->sweeps[i]);
     }
+}
+
+struct status run_sweep_save(const struct result_run *before, const struct result_run *run,
+                             const struct command_context *context, const char *path)
+{
+    if (before == NULL) {
+        return run_document_save(run, context, path);
+    }
+    struct result_run all = {.complete = false};
+    run_document_started(&all, context);
+    struct status status = run_sweep_add(&all, before);
+    if (status.code == STATUS_OK) {
+        status = run_sweep_add(&all, run);
+    }
+    if (status.code == STATUS_OK) {
+        status = run_document_save(&all, context, path);
+    }
+    result_run_free(&all);
+    return status;
 }

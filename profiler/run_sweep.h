@@ -4,6 +4,7 @@
 /** A run at several numbers of threads: one whole run after the other, each with its own team,
  *  memory and roofs, gathered in one result, and what the threads bring. */
 
+#include "profiler/command.h"
 #include "profiler/results.h"
 #include "roofline/status.h"
 
@@ -16,5 +17,10 @@ CHECKED struct status run_sweep_add(struct result_run *all, const struct result_
  *  their knees: the fewest threads that reach 95 % of the most tokens/s, absent if those are the
  *  most threads or some were not measured. */
 void run_sweep_summary(struct result_run *all);
+
+/** Writes the document of run, after those of the earlier runs of a sweep (before NULL: it stands
+ *  alone), to path. */
+CHECKED struct status run_sweep_save(const struct result_run *before, const struct result_run *run,
+                                     const struct command_context *context, const char *path);
 
 #endif

@@ -1,9 +1,10 @@
 #include "profiler/session.h"
 
+#include "machines/bind.h"
 #include "machines/detect.h"
 #include "profiler/host_blas.h"
 #include "profiler/rotation.h"
-#include "roofline/units.h"
+#include "profiler/session_memory.h"
 
 #include <limits.h>
 #include <math.h>
@@ -15,7 +16,7 @@
 static const uint64_t unknown_llc_dram_bytes = (uint64_t)1 << 30;
 static const uint64_t dram_bytes_min = (uint64_t)256 << 20;
 
-// One PU of each core first, in the machine's order, then the siblings.
+// One PU of each core first, the nodes in turn, then the siblings.
 static struct status choose_cpus(struct session *s)
 {
     const struct machine *m = &s->machine;
@@ -31,15 +32,7 @@ static struct status choose_cpus(struct session *s)
     if (s->cpus == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for a list of cpus");
     }
-    unsigned count = 0;
-    for (unsigned sibling = 0; count < s->threads && sibling <= m->usable_count; sibling++) {
-        for (size_t i = 0; i < m->usable_count && count < s->threads; i++) {
-            if (m->usable[i].smt_index == sibling) {
-                s->cpus[count++] = m->usable[i].os_index;
-            }
-        }
-    }
-    return status_ok();
+    return bind_choose(s->cpus, m, s->threads, true);
 }
 
 struct status session_open(struct session *out, const struct session_options *options)
@@ -64,22 +57,6 @@ uint64_t session_dram_bytes(const struct session *session)
     uint64_t llc = session->machine.llc_total_bytes;
     uint64_t bytes = llc == 0 ? unknown_llc_dram_bytes : 4 * llc;
     return bytes < dram_bytes_min ? dram_bytes_min : bytes;
-}
-
-static struct status check_memory(const struct session *s, uint64_t bytes)
-{
-    uint64_t available = s->machine.memory_available_bytes;
-    // A tenth is left to everyone else.
-    if (available > 0 && bytes > available / 10 * 9) {
-        char need[UNITS_TEXT];
-        char have[UNITS_TEXT];
-        return status_error(STATUS_UNAVAILABLE,
-                            "measuring needs %s of memory (4x the last-level caches, or the "
-                            "largest matrix), %s are available; free some, or use fewer caches "
-                            "(taskset) or a smaller model",
-                            units_format_binary(need, bytes), units_format_binary(have, available));
-    }
-    return status_ok();
 }
 
 static double best_of(struct ceilings *ceilings, struct ceiling *ceiling)
@@ -172,10 +149,10 @@ struct status session_start(struct session *session, uint64_t arena_bytes)
 {
     struct session *s = session;
     uint64_t bytes = session_dram_bytes(s) > arena_bytes ? session_dram_bytes(s) : arena_bytes;
-    TRY(check_memory(s, bytes));
-    TRY(arena_map(&s->arena, bytes, s->options.huge_pages));
+    TRY(session_memory_map(s, bytes));
     TRY(start_team(s));
     TRY(fill(s)); // first touch by the threads that will read
+    TRY(session_memory_check(s));
     double half = s->threads > 1 ? half_team_read(s) : (double)NAN;
     TRY(start_ceilings(s));
     double read = best_of(s->ceilings, &s->read_dram);
@@ -212,6 +189,7 @@ void session_close(struct session *session)
     team_destroy(session->team);
     arena_unmap(&session->arena);
     blas_close(session->blas);
+    free(session->copy_of);
     free(session->cpus);
     machine_free(&session->machine);
     memset(session, 0, sizeof *session);

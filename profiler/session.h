@@ -12,10 +12,18 @@
 
 #include <signal.h>
 
+/** Where the measured data lies. */
+enum session_numa {
+    SESSION_LOCAL,      /**< each thread's share on its node, by first touch */
+    SESSION_INTERLEAVE, /**< page by page over the nodes of the usable cpus */
+    SESSION_REPLICATE   /**< all of it on each node that has threads, which read their node's */
+};
+
 struct session_options {
     unsigned threads; /**< 0: one per usable core, within the quota */
     bool smt;         /**< the default uses SMT siblings too */
     bool huge_pages;
+    enum session_numa numa;
     const volatile sig_atomic_t *signal; /**< number of a signal to stop for, or 0 */
 };
 
@@ -28,6 +36,7 @@ struct session {
     char blas_absent[192]; /**< why; "" if there is one */
     unsigned *cpus;        /**< OS indices, thread by thread */
     unsigned threads;
+    unsigned *copy_of; /**< by thread: index into the nodes of session_nodes() */
     struct team *team;
     struct arena arena;
     struct ceilings *ceilings;

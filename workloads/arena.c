@@ -9,12 +9,18 @@
 
 struct status arena_map(struct arena *out, size_t bytes, bool huge)
 {
+    return arena_map_copies(out, bytes, 1, huge);
+}
+
+struct status arena_map_copies(struct arena *out, size_t bytes, unsigned copies, bool huge)
+{
     memset(out, 0, sizeof *out);
-    if (bytes == 0 || bytes > SIZE_MAX - 2 * (size_t)ARENA_ALIGN) {
-        return status_error(STATUS_INVALID, "arena of %zu bytes", bytes);
+    if (bytes == 0 || copies == 0 ||
+        bytes > (SIZE_MAX - ARENA_ALIGN) / copies - (size_t)ARENA_ALIGN) {
+        return status_error(STATUS_INVALID, "arena of %u x %zu bytes", copies, bytes);
     }
     size_t rounded = (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
-    size_t mapping_bytes = rounded + ARENA_ALIGN;
+    size_t mapping_bytes = copies * rounded + ARENA_ALIGN;
     void *mapping = mmap(NULL, mapping_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
@@ -30,7 +36,25 @@ struct status arena_map(struct arena *out, size_t bytes, bool huge)
     out->mapping = mapping;
     out->mapping_bytes = mapping_bytes;
     out->huge_asked = huge;
+    out->copies = copies;
     return status_ok();
+}
+
+unsigned char *arena_share_in(const struct arena *arena, unsigned copy, unsigned thread,
+                              size_t share_bytes)
+{
+    return arena->base + copy * arena->bytes + thread * share_bytes;
+}
+
+unsigned char *arena_share(const struct arena *arena, unsigned thread, size_t share_bytes)
+{
+    return arena_share_in(arena, arena->copy_of == NULL ? 0 : arena->copy_of[thread], thread,
+                          share_bytes);
+}
+
+const char *arena_placement(const struct arena *arena)
+{
+    return arena->placement == NULL ? "local" : arena->placement;
 }
 
 void arena_unmap(struct arena *arena)

@@ -17,6 +17,9 @@ struct arena {
     void *mapping;
     size_t mapping_bytes;
     bool huge_asked;
+    unsigned copies;         /**< of bytes each, one after the other; base is the first */
+    const unsigned *copy_of; /**< by thread, which of them it reads; NULL: the first. Borrowed */
+    const char *placement;   /**< over the NUMA nodes, for reports; NULL: local. Static text */
 };
 
 enum { ARENA_ALIGN = 2 << 20 };
@@ -25,6 +28,17 @@ enum { ARENA_ALIGN = 2 << 20 };
  *  pages if not. Nothing is touched. Errors: SYSTEM if the kernel refuses. The caller owns the
  *  result and releases it with arena_unmap(). */
 CHECKED struct status arena_map(struct arena *out, size_t bytes, bool huge);
+
+/** As arena_map(), with room for several copies of bytes. */
+CHECKED struct status arena_map_copies(struct arena *out, size_t bytes, unsigned copies, bool huge);
+
+/** Where a thread's share starts: in the copy that it reads, or in a given one. */
+unsigned char *arena_share(const struct arena *arena, unsigned thread, size_t share_bytes);
+unsigned char *arena_share_in(const struct arena *arena, unsigned copy, unsigned thread,
+                              size_t share_bytes);
+
+/** "local", "interleave", "replicate". Static text. */
+const char *arena_placement(const struct arena *arena);
 
 /** Unmaps; an empty arena is accepted. */
 void arena_unmap(struct arena *arena);

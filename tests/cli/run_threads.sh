@@ -1,5 +1,6 @@
 #!/bin/sh
-# lmroof run --threads LIST: a run at each number, gathered in one document, table and picture.
+# lmroof run --threads LIST: a run at each number, gathered in one document, table and picture;
+# --numa: where the data lies.
 set -u
 command=run
 . "$TESTS/cli/common.sh"
@@ -63,4 +64,20 @@ sweep --step
 check step
 "$LMROOF" report "$work/run.json" -o "$work/out.md" || fail "a report of a sweep"
 grep -q "^Threads: .*by threads 1: " "$work/out.md" || fail "no threads in the report"
+# Where the data lies, recorded in points and read roofs.
+for numa in interleave replicate; do
+    "$LMROOF" run -m "$work/config.json" --threads 1 --phase decode --context 40 --repeat 3 --step \
+        --no-twins --counters off --quiet --numa $numa -o "$work/run.json" >"$work/out" ||
+        fail "run --numa $numa: exit $?"
+    python3 - "$work/run.json" $numa <<'PYTHON' || fail "the document of --numa $numa"
+import json
+import sys
+
+document = json.load(open(sys.argv[1]))
+rows = document["points"] + document["machine"]["bandwidth"]
+assert {r["placement"] for r in rows} == {sys.argv[2]} and document["step"]["verified"]
+if document["host"]["numa_nodes"] == "1":
+    assert "one_node" in {w["code"] for w in document["warnings"]}
+PYTHON
+done
 exit $failed
