@@ -19,6 +19,11 @@ SIMD_INLINE void tile(float *out, const unsigned char *weights, size_t group_ste
     }
 }
 
+// The twin's loads are those of the products.
+#ifndef LINEAR_TOUCH
+#define LINEAR_TOUCH v_line_stream
+#endif
+
 SIMD_INLINE void touch(unsigned char *sink, const unsigned char *weights, size_t group_step,
                        size_t lines, size_t prefetch_bytes, const int tall)
 {
@@ -31,7 +36,7 @@ SIMD_INLINE void touch(unsigned char *sink, const unsigned char *weights, size_t
             for (int j = 0; j < tall; j++) {
                 const unsigned char *at = weights + (size_t)j * group_step + c * LINE_BYTES;
                 simd_prefetch(at + prefetch_bytes);
-                seen[c] = v_line_or(seen[c], v_line_load(at));
+                seen[c] = v_line_or(seen[c], LINEAR_TOUCH(at));
             }
         }
         weights += 4 * LINE_BYTES;

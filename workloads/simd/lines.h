@@ -13,6 +13,14 @@
 #define UNROLL _Pragma("GCC unroll 32")
 #endif
 
+// So few columns are bound by the stream of weights.
+enum { LINES_STREAM_COLUMNS = 2 };
+
+SIMD_INLINE v_line line_load(const unsigned char *at, const int columns)
+{
+    return columns <= LINES_STREAM_COLUMNS ? v_line_stream(at) : v_line_load(at);
+}
+
 // The f32 weights of a line's first and, in formats of two, second k.
 SIMD_INLINE v16 line_first(const enum line_format format, v_line line)
 {

@@ -86,6 +86,10 @@ SIMD_INLINE v_line v_line_load(const unsigned char *p)
     const __m256i *q = (const __m256i *)(const void *)p;
     return (v_line){_mm256_load_si256(q), _mm256_load_si256(q + 1)};
 }
+SIMD_INLINE v_line v_line_stream(const unsigned char *p)
+{
+    return v_line_load(p);
+}
 SIMD_INLINE v_line v_line_or(v_line a, v_line b)
 {
     return (v_line){_mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi)};

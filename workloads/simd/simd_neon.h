@@ -90,6 +90,10 @@ SIMD_INLINE v_line v_line_load(const unsigned char *p)
     const uint32_t *q = (const uint32_t *)(const void *)p;
     return (v_line){vld1q_u32(q), vld1q_u32(q + 4), vld1q_u32(q + 8), vld1q_u32(q + 12)};
 }
+SIMD_INLINE v_line v_line_stream(const unsigned char *p)
+{
+    return v_line_load(p);
+}
 SIMD_INLINE v_line v_line_or(v_line a, v_line b)
 {
     return (v_line){vorrq_u32(a.q0, b.q0), vorrq_u32(a.q1, b.q1), vorrq_u32(a.q2, b.q2),

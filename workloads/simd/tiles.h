@@ -74,7 +74,7 @@ SIMD_INLINE void tile_line(v16 *acc, const unsigned char *weights, size_t group_
     v_line lines[LINEAR_TALL_MAX];
     UNROLL
     for (int j = 0; j < f.tall; j++) {
-        lines[j] = v_line_load(weights + (size_t)j * group_step);
+        lines[j] = line_load(weights + (size_t)j * group_step, f.columns);
     }
 #ifdef SIMD_DOT
     if (f.class_ == LINEAR_DOT) {
