@@ -2,7 +2,6 @@
 
 #include "profiler/result_build.h"
 #include "roofline/step.h"
-#include "workloads/work.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -327,37 +326,6 @@ static struct status add_attention(struct run_jobs *jobs, const struct model *mo
     return status_ok();
 }
 
-// Quantising the inputs of the products from `first` on, by their length and type.
-static struct status add_quantise(struct run_jobs *jobs, size_t first)
-{
-    size_t end = jobs->count;
-    for (size_t i = first; i < end; i++) {
-        struct run_job job = jobs->list[i];
-        bool known = false;
-        if (run_job_kind(&job) != RUN_LINEAR || !run_job_is_integer(&job)) {
-            continue;
-        }
-        job.op = MODEL_OP_ACT_QUANT;
-        job.variant = 0;
-        for (size_t j = end; j < jobs->count && !known; j++) {
-            struct run_job *other = &jobs->list[j];
-            known = other->k == job.k && other->rows == job.rows && other->dtype == job.dtype;
-            other->layers += known ? job.layers : 0;
-            job.variant++;
-        }
-        if (known) {
-            continue;
-        }
-        job.n = job.k;
-        job.flop = WORK_QUANTISE_FLOP * (double)job.rows * (double)job.k;
-        job.bytes = work_quantise_bytes(job.rows, job.k);
-        job.instance_bytes = job.bytes;
-        job.step_bytes = 0; // what one operator writes the next finds in cache
-        TRY(append(jobs, &job));
-    }
-    return status_ok();
-}
-
 static struct status add_step(struct run_jobs *jobs, const struct model *model,
                               const struct run_request *request, struct run_job base)
 {
@@ -382,7 +350,7 @@ static struct status add_step(struct run_jobs *jobs, const struct model *model,
     TRY(add_linears(jobs, first, model, &base, MODEL_OP_GATE_UP));
     TRY(add_linears(jobs, first, model, &base, MODEL_OP_DOWN));
     TRY(add_linears(jobs, first, model, &base, MODEL_OP_HEAD));
-    return add_quantise(jobs, first);
+    return run_jobs_add_quantise(jobs, first);
 }
 
 static struct status plan_phase(struct run_jobs *jobs, const struct model *model,

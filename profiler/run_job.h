@@ -52,6 +52,10 @@ struct run_jobs {
 CHECKED struct status run_jobs_plan(struct run_jobs *out, const struct model *model,
                                     const struct run_request *request);
 
+/** Appends quantising the inputs of the products in block formats from `first` on. Errors: SYSTEM.
+ */
+CHECKED struct status run_jobs_add_quantise(struct run_jobs *jobs, size_t first);
+
 /** Whether every matrix of the model is stored in a type that has kernels. Errors: INVALID, naming
  *  the first that is not. */
 CHECKED struct status run_stored_supported(const struct model *model);

@@ -2,18 +2,13 @@
 
 #include "workloads/bank_work.h"
 #include "workloads/linear_plan.h"
+#include "workloads/sgemm_work.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum work_kind { WORK_LINEAR, WORK_QUANTISE, WORK_ATTENTION, WORK_HEADS, WORK_EXPERTS, WORK_SGEMM };
-
-struct sgemm {
-    struct blas *blas;
-    uint64_t rows, n, k;
-    float *x, *y;
-};
 
 struct work {
     enum work_kind kind;
@@ -24,7 +19,7 @@ struct work {
     struct attention *attention;
     struct heads_work heads;
     struct experts_work experts;
-    struct sgemm sgemm;
+    struct sgemm_work sgemm;
 };
 
 static struct work *work_new(enum work_kind kind)
@@ -147,25 +142,6 @@ struct status work_experts(struct work **out, const struct experts_params *param
     return work_finish(out, work, status);
 }
 
-static struct status sgemm_allocate(struct sgemm *g)
-{
-    size_t x = 0;
-    size_t y = 0;
-    if (__builtin_mul_overflow(g->rows, g->k, &x) || __builtin_mul_overflow(g->rows, g->n, &y)) {
-        return status_error(STATUS_INVALID, "matrices too large");
-    }
-    g->x = calloc(x, sizeof *g->x);
-    g->y = calloc(y, sizeof *g->y);
-    if (g->x == NULL || g->y == NULL) {
-        return status_error(STATUS_SYSTEM, "no memory for the activations of a matrix product");
-    }
-    uint64_t state = 3;
-    for (size_t i = 0; i < x; i++) {
-        g->x[i] = line_random(&state);
-    }
-    return status_ok();
-}
-
 struct status work_sgemm(struct work **out, struct blas *blas, uint64_t rows, uint64_t n,
                          uint64_t k)
 {
@@ -174,8 +150,8 @@ struct status work_sgemm(struct work **out, struct blas *blas, uint64_t rows, ui
     if (work == NULL) {
         return no_memory();
     }
-    work->sgemm = (struct sgemm){.blas = blas, .rows = rows, .n = n, .k = k};
-    struct status status = sgemm_allocate(&work->sgemm);
+    work->sgemm = (struct sgemm_work){.blas = blas, .rows = rows, .n = n, .k = k};
+    struct status status = sgemm_work_allocate(&work->sgemm);
     return work_finish(out, work, status);
 }
 
@@ -189,8 +165,7 @@ void work_destroy(struct work *work)
     attention_destroy(work->attention);
     heads_work_destroy(&work->heads);
     experts_work_destroy(&work->experts);
-    free(work->sgemm.x);
-    free(work->sgemm.y);
+    sgemm_work_destroy(&work->sgemm);
     free(work);
 }
 
@@ -238,11 +213,6 @@ uint64_t work_stored_bytes(const struct work *work)
     return work->sgemm.n * work->sgemm.k * sizeof(float);
 }
 
-static void run_sgemm(const struct sgemm *g, const unsigned char *weights)
-{
-    blas_sgemm(g->blas, g->rows, g->n, g->k, g->x, (const float *)(const void *)weights, g->y);
-}
-
 static void run_chunk(const struct work *work, struct linear *chunk, unsigned thread,
                       const unsigned char *weights, enum linear_mode mode)
 {
@@ -281,35 +251,9 @@ void work_run(struct work *work, unsigned thread, unsigned char *const *memory,
         experts_work_run(&work->experts, thread, memory, mode);
         break;
     case WORK_SGEMM:
-        run_sgemm(&work->sgemm, memory[0]);
+        sgemm_work_run(&work->sgemm, memory[0]);
         break;
     }
-}
-
-static double sgemm_error(const struct sgemm *g, const float *w, uint64_t row, uint64_t column)
-{
-    double sum = 0;
-    double size = 0;
-    for (uint64_t k = 0; k < g->k; k++) {
-        double product = (double)g->x[row * g->k + k] * (double)w[k * g->n + column];
-        sum += product;
-        size += fabs(product);
-    }
-    double error = fabs((double)g->y[row * g->n + column] - sum) / (size > 0 ? size : 1);
-    return isnan(error) ? HUGE_VAL : error;
-}
-
-static double sgemm_check(const struct sgemm *g, const unsigned char *weights, uint64_t samples)
-{
-    const float *w = (const float *)(const void *)weights;
-    uint64_t all = g->rows * g->n;
-    uint64_t count = samples < all ? samples : all;
-    double worst = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t at = count == 1 ? 0 : i * (all - 1) / (count - 1);
-        worst = fmax(worst, sgemm_error(g, w, at / g->n, at % g->n));
-    }
-    return worst;
 }
 
 double work_check(const struct work *work, unsigned char *const *memory, uint64_t samples)
@@ -325,7 +269,7 @@ double work_check(const struct work *work, unsigned char *const *memory, uint64_
         return experts_check(work->experts.experts, memory, samples, CHECKED_EXPERTS);
     }
     if (work->kind == WORK_SGEMM) {
-        return sgemm_check(&work->sgemm, memory[0], samples);
+        return sgemm_work_check(&work->sgemm, memory[0], samples);
     }
     if (work->kind == WORK_QUANTISE) {
         double whole = linear_pack_check(work->chunk);
