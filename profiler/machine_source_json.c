@@ -62,10 +62,7 @@ struct status machine_source_load(struct machine_source *out, const char *word)
     char *text = NULL;
     size_t size = 0;
     take_label(out, word);
-    struct status status =
-        S_ISREG(info.st_mode)
-            ? input_read(&text, &size, word, PROFILE_BYTES_MAX)
-            : status_error(STATUS_INVALID, "%s: found no regular file, accepted one", word);
+    struct status status = input_read(&text, &size, word, PROFILE_BYTES_MAX);
     if (status_is_ok(status)) {
         status = parse(out, text, size, word);
     }

@@ -21,7 +21,8 @@ refuses '--price' -m gpt2 epyc-9654 --price epyc-9654=free
 refuses 'no such machine' -m gpt2 epyc-9654 --price other=1
 refuses 'NAME=VALUE' -m gpt2 epyc-9654 --price 3
 refuses 'missing' -m gpt2 epyc-9654 -o "$work/missing/x.json"
-refuses 'no regular file' -m gpt2 /dev/null
+refuses 'not a whole JSON document' -m gpt2 /dev/null
+refuses 'Is a directory' -m gpt2 /
 printf '{"schema": "lmroof.machine/1"' >"$work/cut.json"
 refuses 'line 1' -m gpt2 "$work/cut.json"
 printf '{"schema": "lmroof.model/1"}' >"$work/other.json"
