@@ -139,6 +139,7 @@ static struct status prepare(struct run *r)
     TRY(run_jobs_plan(&r->jobs, &r->model, r->request));
     note_model(r);
     session_memory_note(r->out, &r->session);
+    run_evidence_warn_refused(r->out, isa_detect(), r->session.isa);
     uint64_t arena = 0;
     uint64_t steps = 0;
     TRY(memory_needed(&arena, r));
@@ -340,6 +341,7 @@ static struct status execute(struct run *r)
                     r->disturbed_points, r->out->point_count - r->late_points,
                     interference_describe(seen, sizeof seen, &signs));
     }
+    run_evidence_warn(r->out, &r->measure.evidence);
     run_summary(r->out, &r->model, &r->session, r->request);
     if (r->request->step && (status.code == STATUS_OK || status.code == STATUS_MISMATCH)) {
         struct status steps = measure_steps(r);

@@ -6,10 +6,23 @@
 #include "roofline/step.h"
 
 #include <math.h>
+#include <string.h>
 
 // Our own kernels by class, the same on narrower vectors (some cores stream 256-bit loads faster
-// than 512-bit ones: 54 against 44 GB/s on a Zen 4, measured 2026-11-29), then the library.
-enum { CANDIDATE_FMA, CANDIDATE_NARROW, CANDIDATE_DOT, CANDIDATE_LIBRARY, CANDIDATES };
+// than 512-bit ones: 54 against 44 GB/s on a Zen 4, measured 2026-11-29) and without instructions
+// for matrices, then the library.
+enum {
+    CANDIDATE_FMA,
+    CANDIDATE_NARROW,
+    CANDIDATE_DOT,
+    CANDIDATE_VECTOR,
+    CANDIDATE_LIBRARY,
+    CANDIDATES
+};
+
+// What a candidate does without.
+static const uint32_t without[CANDIDATES] = {
+    [CANDIDATE_NARROW] = ISA_AVX512 | ISA_SVE, [CANDIDATE_VECTOR] = ISA_AMX_TILE | ISA_NEON_I8MM};
 
 // How far ahead: a few lines, into the next page, and none (which wins where the hardware's own
 // prefetch is enough).
@@ -21,19 +34,26 @@ int run_candidate_count(const struct run_measure *measure, const struct run_job 
     return job->op == MODEL_OP_ATTENTION ? CANDIDATE_NARROW + 1 : CANDIDATES;
 }
 
-// The instructions that a candidate may use. Errors: UNAVAILABLE if the narrow ones are no others.
+// The instructions that a candidate may use. Errors: UNAVAILABLE if they are the usual ones.
 static struct status candidate_isa(struct isa_set *out, const struct run_measure *measure,
                                    int candidate)
 {
-    *out = measure->session->isa;
-    if (candidate != CANDIDATE_NARROW) {
-        return status_ok();
+    struct isa_set all = measure->session->isa;
+    *out = isa_without(all, without[candidate]);
+    if (without[candidate] != 0 && out->features == all.features) {
+        return status_error(STATUS_UNAVAILABLE, "no other instructions than the usual ones");
     }
-    if (!isa_has(*out, ISA_AVX512)) {
-        return status_error(STATUS_UNAVAILABLE, "no narrower vectors than the usual ones");
-    }
-    *out = isa_without(*out, ISA_AVX512);
     return status_ok();
+}
+
+static enum linear_class candidate_class(const struct run_job *job, int candidate,
+                                         struct isa_set isa)
+{
+    bool integers = run_job_is_integer(job) || job->op == MODEL_OP_ACT_QUANT;
+    bool dot = integers || candidate == CANDIDATE_DOT ||
+               (candidate == CANDIDATE_VECTOR &&
+                linear_supported(run_weight_format(job), LINEAR_DOT, isa));
+    return dot ? LINEAR_DOT : LINEAR_FMA;
 }
 
 static struct status create_attention(struct work **out, const struct run_measure *measure,
@@ -100,9 +120,8 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
     if (integers && candidate == CANDIDATE_FMA) {
         return status_error(STATUS_UNAVAILABLE, "integers are multiplied as they are");
     }
-    bool dot = integers || candidate == CANDIDATE_DOT;
     const struct linear_params params = {.format = run_weight_format(job),
-                                         .class_ = dot ? LINEAR_DOT : LINEAR_FMA,
+                                         .class_ = candidate_class(job, candidate, isa),
                                          .isa = isa,
                                          .n = job->n,
                                          .k = job->k,
@@ -208,6 +227,21 @@ static struct variant fastest(struct contender *contenders, const struct run_mea
     return variants[contest.turns > 0 ? contest_leader(&contest) : 0];
 }
 
+// One that came out as the kernel of an earlier one does not take part.
+static void drop_if_again(struct contender *contenders, int last)
+{
+    struct work *work = contenders[last].work;
+    for (int i = 0; work != NULL && i < last; i++) {
+        const struct work *other = contenders[i].work;
+        if (other != NULL && !work_is_library(other) && !work_is_library(work) &&
+            strcmp(work_class_name(other), work_class_name(work)) == 0) {
+            work_destroy(work);
+            contenders[last].work = NULL;
+            return;
+        }
+    }
+}
+
 static unsigned group_of(const struct run_job *job)
 {
     return job->op == MODEL_OP_ATTENTION
@@ -257,6 +291,7 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
     struct status status = status_error(STATUS_UNAVAILABLE, "no kernel for this operator");
     for (int i = 0; i < run_candidate_count(measure, job); i++) {
         struct status tried = prepare_contender(&contenders[i], measure, job, rotation_bytes, i);
+        drop_if_again(contenders, i);
         if (tried.code == STATUS_OK || (status.code != STATUS_OK && i == 0)) {
             status = tried;
         }
@@ -284,8 +319,8 @@ struct status run_candidate_way(struct forward_way *out, struct run_measure *mea
         choice.candidate = CANDIDATE_FMA;
         choice.prefetch_bytes = distances[0];
     }
-    bool integers = run_job_is_integer(job) || job->op == MODEL_OP_ACT_QUANT;
-    out->class_ = integers || choice.candidate == CANDIDATE_DOT ? LINEAR_DOT : LINEAR_FMA;
     out->prefetch_bytes = choice.prefetch_bytes;
-    return candidate_isa(&out->isa, measure, choice.candidate);
+    TRY(candidate_isa(&out->isa, measure, choice.candidate));
+    out->class_ = candidate_class(job, choice.candidate, out->isa);
+    return status_ok();
 }

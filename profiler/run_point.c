@@ -248,6 +248,17 @@ static const char *compute_dtype(const struct run_job *job)
     return job->op != MODEL_OP_ATTENTION && job->dtype == DTYPE_BF16 ? "bf16" : "f32";
 }
 
+static void note_evidence(struct run_measure *measure, const struct run_job *job,
+                          const struct work *work)
+{
+    bool attention = run_job_kind(job) == RUN_ATTENTION;
+    enum line_format format = attention ? run_line_format(job->kv_dtype) : run_weight_format(job);
+    if (!work_is_library(work)) {
+        run_evidence_note(&measure->evidence, attention ? "attention" : "linear",
+                          work_class_name(work), line_layout(format)->name);
+    }
+}
+
 static struct status measure_work(struct result_point *out, struct run_measure *measure,
                                   const struct run_job *job, struct work *work, double seconds)
 {
@@ -281,6 +292,7 @@ static struct status measure_work(struct result_point *out, struct run_measure *
                          measure->counted_samples);
     fill_point(out, measure, &rounds, compute, level);
     out->disturbed = rounds.kept_disturbed;
+    note_evidence(measure, job, work);
     if (run_job_kind(job) == RUN_LINEAR) {
         run_kernels_note(&measure->kernels, out, line_layout(run_weight_format(job))->name,
                          work_class_name(work));

@@ -6,6 +6,7 @@
 
 #include "profiler/results.h"
 #include "profiler/run_counters.h"
+#include "profiler/run_evidence.h"
 #include "profiler/run_job.h"
 #include "profiler/run_kernels.h"
 #include "profiler/run_roofs.h"
@@ -30,6 +31,7 @@ struct run_measure {
     struct session *session;
     struct run_roofs roofs;
     struct run_kernels kernels;
+    struct run_evidence evidence;
     struct run_counters counters;
     unsigned counted_samples; /**< of every set of events */
     const volatile sig_atomic_t *signal;

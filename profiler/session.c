@@ -5,6 +5,7 @@
 #include "profiler/host_blas.h"
 #include "profiler/rotation.h"
 #include "profiler/session_memory.h"
+#include "workloads/linear_trial.h"
 
 #include <limits.h>
 #include <math.h>
@@ -43,7 +44,7 @@ struct status session_open(struct session *out, const struct session_options *op
     out->other_mix = (double)NAN;
     TRY(machine_detect(&out->machine));
     TRY(choose_cpus(out));
-    out->isa = isa_detect();
+    out->isa = linear_trial(isa_detect());
     TRY(ceiling_kernels_load(&out->kernels, out->isa));
     struct status status = host_blas_open(&out->blas, &out->machine, out->isa);
     if (status.code != STATUS_OK) {

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -64,6 +66,16 @@ static unsigned read_xcr0(void)
     return low;
 }
 
+// The kernel grants the tiles' state to a process that asks (Linux 5.16).
+static bool may_use_tiles(void)
+{
+    enum {
+        ASK_PERMISSION = 0x1023, // ARCH_REQ_XCOMP_PERM, arch/x86/include/uapi/asm/prctl.h
+        FEATURE_TILE_DATA = 18   // XFEATURE_XTILE_DATA
+    };
+    return syscall(SYS_arch_prctl, (long)ASK_PERMISSION, (long)FEATURE_TILE_DATA) == 0;
+}
+
 // Bits of CPUID leaves 1 and 7: Intel SDM vol. 2A, table 3-8; AMX and FP16: Intel 319433.
 static uint32_t detect_features(void)
 {
@@ -87,7 +99,7 @@ static uint32_t detect_features(void)
         features |= has_bits(seven.edx, 1u << 23) ? (uint32_t)ISA_AVX512_FP16 : 0;
         features |= has_bits(seven_one.eax, 1u << 5) ? (uint32_t)ISA_AVX512_BF16 : 0;
     }
-    if (has_bits(xcr0, XCR0_AMX) && has_bits(seven.edx, 1u << 24)) {
+    if (has_bits(xcr0, XCR0_AMX) && has_bits(seven.edx, 1u << 24) && may_use_tiles()) {
         features |= ISA_AMX_TILE;
         features |= has_bits(seven.edx, 1u << 25) ? (uint32_t)ISA_AMX_INT8 : 0;
         features |= has_bits(seven.edx, 1u << 22) ? (uint32_t)ISA_AMX_BF16 : 0;

@@ -3,7 +3,8 @@
 
 /** The vector instructions that this process may execute, as a set of bits that callers pass to
  *  the kernels' choosers. A bit is set only if the CPU offers the instructions and the kernel
- *  saves their registers (CPUID with XGETBV on x86; HWCAP on aarch64). */
+ *  saves their registers (CPUID with XGETBV, for tiles the kernel's permission, on x86; HWCAP on
+ *  aarch64). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@ enum isa_feature {
     ISA_AVX512_BF16 = 1u << 3,
     ISA_AVX512_FP16 = 1u << 4,
     ISA_AVX_VNNI = 1u << 5, /**< VEX-encoded vpdpbusd */
-    ISA_AMX_TILE = 1u << 6, /**< tile state enabled in XCR0; its use needs permission as well */
+    ISA_AMX_TILE = 1u << 6, /**< tile state enabled in XCR0 and granted to this process */
     ISA_AMX_INT8 = 1u << 7,
     ISA_AMX_BF16 = 1u << 8,
     ISA_NEON = 1u << 16,

@@ -14,6 +14,9 @@
 static const struct kernel_evidence rows[] = {
     {"linear", "avx512/vfmadd231ps/f32", FLOATS, KERNEL_ON_SILICON, ZEN4},
     {"linear", "avx512/vdpbf16ps/f32", "bf16", KERNEL_ON_SILICON, ZEN4},
+    {"linear", "amx_bf16/tdpbf16ps/f32", "bf16", KERNEL_NEVER_EXECUTED, "-"},
+    {"linear", "amx_int8/tdpbsud/i32", "q8_0 q4_0 q4_1 q5_0 q5_1 q4_k q5_k int8 int4_g128 mxfp4",
+     KERNEL_NEVER_EXECUTED, "-"},
     {"linear", "avx512_vnni/vpdpbusd/i32", BLOCKS, KERNEL_ON_SILICON, ZEN4},
     {"linear", "avx512vl/vpdpbusd/i32", BLOCKS, KERNEL_ON_SILICON, ZEN4},
     {"linear", "avx_vnni/vpdpbusd/i32", BLOCKS, KERNEL_NEVER_EXECUTED, "-"},

@@ -8,8 +8,9 @@
 
 static const struct linear_kernel *const kernel_lists[] = {
 #if defined(__x86_64__)
-    linear_kernels_avx512bf16, linear_kernels_avx512vnni, linear_kernels_avx512,
-    linear_kernels_avxvnni,    linear_kernels_vnni256,    linear_kernels_avx2,
+    linear_kernels_amx,     linear_kernels_avx512bf16, linear_kernels_avx512vnni,
+    linear_kernels_avx512,  linear_kernels_avxvnni,    linear_kernels_vnni256,
+    linear_kernels_avx2,
 #elif defined(__aarch64__)
     linear_kernels_neonbf16, linear_kernels_neoni8mm, linear_kernels_sve,
     linear_kernels_neondot,  linear_kernels_neon,
@@ -17,11 +18,12 @@ static const struct linear_kernel *const kernel_lists[] = {
     linear_kernels_portable};
 
 static const struct linear_kernel *find_kernel(enum line_format format, enum linear_class class_,
-                                               struct isa_set isa)
+                                               struct isa_set isa, unsigned batch)
 {
     for (size_t i = 0; i < sizeof kernel_lists / sizeof *kernel_lists; i++) {
         for (const struct linear_kernel *k = kernel_lists[i]; k->isa_name != NULL; k++) {
-            if (k->format == format && k->class_ == class_ && isa_has(isa, k->needs)) {
+            if (k->format == format && k->class_ == class_ && isa_has(isa, k->needs) &&
+                batch >= k->least_batch) {
                 return k;
             }
         }
@@ -31,21 +33,30 @@ static const struct linear_kernel *find_kernel(enum line_format format, enum lin
 
 bool linear_supported(enum line_format format, enum linear_class class_, struct isa_set isa)
 {
-    return find_kernel(format, class_, isa) != NULL;
+    return find_kernel(format, class_, isa, 1) != NULL;
 }
 
-bool linear_kernel_name(enum line_format *format, const char **class_name, size_t index)
+const struct linear_kernel *linear_kernel_at(size_t index)
 {
     for (size_t i = 0; i < sizeof kernel_lists / sizeof *kernel_lists; i++) {
         for (const struct linear_kernel *k = kernel_lists[i]; k->isa_name != NULL; k++, index--) {
             if (index == 0) {
-                *format = k->format;
-                *class_name = k->class_name;
-                return true;
+                return k;
             }
         }
     }
-    return false;
+    return NULL;
+}
+
+bool linear_kernel_name(enum line_format *format, const char **class_name, size_t index)
+{
+    const struct linear_kernel *kernel = linear_kernel_at(index);
+    if (kernel == NULL) {
+        return false;
+    }
+    *format = kernel->format;
+    *class_name = kernel->class_name;
+    return true;
 }
 
 static void fill_activations(struct linear *l)
@@ -121,7 +132,8 @@ struct status linear_create(struct linear **out, const struct linear_params *par
 {
     *out = NULL;
     TRY(check_params(params));
-    const struct linear_kernel *kernel = find_kernel(params->format, params->class_, params->isa);
+    const struct linear_kernel *kernel =
+        find_kernel(params->format, params->class_, params->isa, params->batch);
     if (kernel == NULL) {
         return status_error(STATUS_UNAVAILABLE, "no kernel of this class for this CPU");
     }
@@ -267,6 +279,21 @@ static void touch_groups(const struct linear *l, unsigned char *sink, const unsi
     }
 }
 
+// What a kernel needs to have set up in a thread, for the widest of its tiles.
+static void begin_tiles(const struct linear *l)
+{
+    if (l->kernel->begin != NULL) {
+        l->kernel->begin((l->params.batch + l->tile_count - 1) / l->tile_count);
+    }
+}
+
+static void end_tiles(const struct linear *l)
+{
+    if (l->kernel->end != NULL) {
+        l->kernel->end();
+    }
+}
+
 static void run_groups(struct linear *l, unsigned thread, const unsigned char *weights,
                        enum linear_mode mode)
 {
@@ -274,6 +301,7 @@ static void run_groups(struct linear *l, unsigned thread, const unsigned char *w
     unsigned char sink[LINE_BYTES] __attribute__((aligned(64))) = {0};
     size_t begin = linear_first_group(l, thread);
     size_t end = linear_first_group(l, thread + 1);
+    begin_tiles(l);
     for (size_t group = begin; group < end;) {
         unsigned tall = end - group >= l->tall ? l->tall : 1;
         size_t offset = (group - begin) * l->group_bytes;
@@ -290,6 +318,7 @@ static void run_groups(struct linear *l, unsigned thread, const unsigned char *w
         }
         group += tall;
     }
+    end_tiles(l);
     if (mode == LINEAR_MEMORY_ONLY && sink[0] == 0xff && sink[1] == 0x01 && sink[2] == 0x02) {
         l->sink[0] = sink[3]; // never in practice: makes the reads observable
     }

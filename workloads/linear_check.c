@@ -35,15 +35,17 @@ static unsigned tile_of(const struct linear *l, unsigned b)
 static void quantised_row(double *out, const struct linear *l, unsigned b)
 {
     unsigned tile = tile_of(l, b);
-    size_t step = (size_t)4 * linear_tile_columns(l, tile);
-    const unsigned char *words =
-        linear_tile_x(l, tile, 0) + (size_t)4 * (b - linear_tile_first(l, tile));
+    unsigned columns = linear_tile_columns(l, tile);
+    const unsigned char *words = linear_tile_x(l, tile, 0);
+    b -= linear_tile_first(l, tile);
     for (uint64_t k = 0; k < l->params.k; k++) {
-        const unsigned char *block = words + k / LINE_BLOCK_KS * LINEAR_BLOCK_WORDS * step;
+        const unsigned char *block =
+            words + k / LINE_BLOCK_KS * LINEAR_BLOCK_WORDS * sizeof(uint32_t) * columns;
         float scale;
         int8_t values[4];
-        memcpy(&scale, block + LINEAR_WORD_SCALE * step, sizeof scale);
-        memcpy(values, block + k % LINE_BLOCK_KS / 4 * step, sizeof values);
+        memcpy(&scale, linear_block_word(l, block, LINEAR_WORD_SCALE, b, columns), sizeof scale);
+        memcpy(values, linear_block_word(l, block, k % LINE_BLOCK_KS / 4, b, columns),
+               sizeof values);
         out[k] = (double)scale * values[k % 4];
     }
 }

@@ -28,9 +28,18 @@ enum {
     LINEAR_BLOCK_WORDS
 };
 
-/** Quantises `blocks` blocks of 32 x to int8: scale max |x| / 127, nearest, ties to even. Word i of
- *  block b goes to words[(b * LINEAR_BLOCK_WORDS + i) * columns]. */
-typedef void linear_quantise_fn(uint32_t *words, size_t columns, const float *x, size_t blocks,
+/** Where one column of quantised activations goes: word i of block b of a column to
+ *  words[(b * LINEAR_BLOCK_WORDS + i) * columns + column]; if by_column, the block's eight words of
+ *  integers instead to words[b * LINEAR_BLOCK_WORDS * columns + 8 * column + i]. */
+struct linear_packed {
+    uint32_t *words;
+    size_t columns;
+    size_t column;
+    bool by_column;
+};
+
+/** Quantises `blocks` blocks of 32 x to int8: scale max |x| / 127, nearest, ties to even. */
+typedef void linear_quantise_fn(const struct linear_packed *to, const float *x, size_t blocks,
                                 const struct line_layout *layout);
 
 /** Reads the same lines; ORs them into sink[64]. */
@@ -51,12 +60,20 @@ struct linear_kernel {
     linear_tile_fn *tiles[2][LINEAR_TALL_MAX][LINEAR_WIDE_MAX];
     linear_touch_fn *touch[LINEAR_TALL_MAX];
     linear_quantise_fn *quantise; /**< block formats; else NULL */
+    unsigned least_batch;         /**< for smaller ones the next kernel is taken; 0: none is */
+    /** Units (block formats: words of integers) of a column that lie together in packed x; 0: one.
+     *  A last run is as long as what is left. */
+    unsigned x_run;
+    void (*begin)(unsigned columns); /**< called by a thread before its tiles, of at most `columns`
+                                          columns, and after them; or NULL */
+    void (*end)(void);
 };
 
 /** From this many columns on a tile takes `tall` groups: below, one stream suffices. */
 enum { LINEAR_TALL_FROM = 5 };
 
 /** Each ISA's kernels, ended by an entry without needs-check: count of them given beside. */
+extern const struct linear_kernel linear_kernels_amx[];
 extern const struct linear_kernel linear_kernels_avx512[];
 extern const struct linear_kernel linear_kernels_avx512bf16[];
 extern const struct linear_kernel linear_kernels_avx512vnni[];

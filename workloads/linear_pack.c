@@ -33,6 +33,13 @@ bool linear_needs_packing(const struct linear *l)
     return l->params.batch > 1 || l->params.class_ == LINEAR_DOT;
 }
 
+const unsigned char *linear_block_word(const struct linear *l, const unsigned char *block,
+                                       size_t word, unsigned b, unsigned columns)
+{
+    bool together = l->kernel->x_run > 1 && word < LINEAR_WORD_START;
+    return block + 4 * (together ? LINEAR_WORD_START * (size_t)b + word : word * columns + b);
+}
+
 static uint32_t bits_of_float(float f)
 {
     uint32_t bits;
@@ -40,31 +47,46 @@ static uint32_t bits_of_float(float f)
     return bits;
 }
 
+// A unit of bf16 pairs, whose runs of x_run units hold one column after the other.
+static void pack_pairs(const struct linear *l, unsigned tile, size_t unit)
+{
+    unsigned columns = linear_tile_columns(l, tile);
+    size_t run = l->kernel->x_run > 1 ? l->kernel->x_run : 1;
+    size_t begin = unit / run * run;
+    size_t length = l->units - begin < run ? l->units - begin : run;
+    const float *x = l->x + linear_tile_first(l, tile) * l->ldx + 2 * unit;
+    uint32_t *out = (uint32_t *)(void *)linear_tile_x(l, tile, begin) + (unit - begin);
+    for (unsigned b = 0; b < columns; b++) {
+        const float *at = x + b * l->ldx;
+        out[b * length] = line_bf16_bits(at[0]) | line_bf16_bits(at[1]) << 16;
+    }
+}
+
 static void pack_unit(const struct linear *l, unsigned tile, size_t unit)
 {
     unsigned columns = linear_tile_columns(l, tile);
     const float *x = l->x + linear_tile_first(l, tile) * l->ldx + unit * l->layout->unit_ks;
     uint32_t *out = (uint32_t *)(void *)linear_tile_x(l, tile, unit);
+    if (l->params.class_ == LINEAR_DOT) {
+        pack_pairs(l, tile, unit);
+        return;
+    }
     for (unsigned b = 0; b < columns; b++) {
-        const float *at = x + b * l->ldx;
-        if (l->params.class_ == LINEAR_DOT) {
-            out[b] = line_bf16_bits(at[0]) | line_bf16_bits(at[1]) << 16;
-        } else {
-            for (unsigned i = 0; i < l->layout->unit_ks; i++) {
-                out[i * columns + b] = bits_of_float(at[i]);
-            }
+        for (unsigned i = 0; i < l->layout->unit_ks; i++) {
+            out[i * columns + b] = bits_of_float(x[b * l->ldx + i]);
         }
     }
 }
 
 static void quantise_units(const struct linear *l, unsigned tile, size_t begin, size_t end)
 {
-    unsigned columns = linear_tile_columns(l, tile);
+    struct linear_packed to = {.words = (uint32_t *)(void *)linear_tile_x(l, tile, begin),
+                               .columns = linear_tile_columns(l, tile),
+                               .by_column = l->kernel->x_run > 1};
     size_t blocks = (end - begin) * l->layout->unit_ks / LINE_BLOCK_KS;
-    uint32_t *words = (uint32_t *)(void *)linear_tile_x(l, tile, begin);
     const float *x = l->x + linear_tile_first(l, tile) * l->ldx + begin * l->layout->unit_ks;
-    for (unsigned b = 0; b < columns; b++) {
-        l->kernel->quantise(words + b, columns, x + b * l->ldx, blocks, l->layout);
+    for (; to.column < to.columns; to.column++) {
+        l->kernel->quantise(&to, x + to.column * l->ldx, blocks, l->layout);
     }
 }
 

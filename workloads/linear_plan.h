@@ -24,6 +24,9 @@ struct linear {
     unsigned char sink[LINE_BYTES];
 };
 
+/** Kernel `index` of this build, or NULL beyond the last. Static. */
+const struct linear_kernel *linear_kernel_at(size_t index);
+
 /** Groups before the first one that a thread owns. */
 size_t linear_first_group(const struct linear *l, unsigned thread);
 
@@ -33,6 +36,11 @@ unsigned linear_tile_first(const struct linear *l, unsigned tile);
 
 /** Packed x of a tile from a unit on. */
 unsigned char *linear_tile_x(const struct linear *l, unsigned tile, size_t unit);
+
+/** Word `word` of a quantised block (linear_kernel.h) that begins at `block`, of column b of a tile
+ *  of `columns`. */
+const unsigned char *linear_block_word(const struct linear *l, const unsigned char *block,
+                                       size_t word, unsigned b, unsigned columns);
 
 /** True if x must be packed: not with one column of f32, which is packed as it is. */
 bool linear_needs_packing(const struct linear *l);

@@ -7,6 +7,7 @@
 #include "profiler/report_missing.h"
 #include "profiler/result_build.h"
 #include "profiler/run.h"
+#include "workloads/linear_trial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static struct status probe_quickly(struct result_run *out, double seconds,
     struct machine machine;
     memset(out, 0, sizeof *out);
     TRY(machine_detect(&machine));
-    struct probe_host host = {.machine = &machine, .isa = isa_detect(), .signal = context->signal};
+    struct probe_host host = {
+        .machine = &machine, .isa = linear_trial(isa_detect()), .signal = context->signal};
     // Without a library there is no GEMM roof; the run that follows says so.
     status_ignore(host_blas_open(&host.blas, &machine, host.isa));
     const struct probe_options options = {.quick = true,

@@ -11,6 +11,7 @@
 #include "profiler/probe_check.h"
 #include "profiler/probe_json.h"
 #include "profiler/probe_text.h"
+#include "workloads/linear_trial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +191,7 @@ static struct status measure(struct probe_report *report, const struct command_c
 {
     struct status blas_status = status_ok();
     struct probe_host host = {
-        .machine = &report->machine, .isa = isa_detect(), .signal = context->signal};
+        .machine = &report->machine, .isa = linear_trial(isa_detect()), .signal = context->signal};
     bool shows = !input->quiet && isatty(fileno(context->err)) == 1;
     unsigned threads = input->options.thread_count > 0
                            ? input->options.threads[0]

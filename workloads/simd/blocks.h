@@ -1,6 +1,6 @@
 /** Products of a tile in the block formats (line.h): integer sums over blocks of 32 k, scaled and
  *  added in f32. Included after a simd_<isa>.h that defines SIMD_BLOCKS. Every `const` parameter is
- *  a literal at each call. */
+ *  a literal at each call. BLOCKS_PART_ELSEWHERE: who includes it defines blocks_part(). */
 
 #include "workloads/linear_kernel.h"
 #include "workloads/simd/quantise.h"
@@ -140,13 +140,19 @@ SIMD_INLINE const unsigned char *blocks_sum(v_sum *sums, const unsigned char *li
 
 // acc[columns] += scales times the sums of `steps` steps times the scales of x; their words start
 // at x, the sums at `start` of the block's words.
+#ifdef BLOCKS_PART_ELSEWHERE
+SIMD_INLINE const unsigned char *blocks_part(v16 *acc, const unsigned char *lines, v16 scales,
+                                             const uint32_t *x, const float *x_scales,
+                                             const int32_t *start, const int steps,
+                                             size_t prefetch_bytes, const struct blocks_form f);
+#else
 SIMD_INLINE const unsigned char *blocks_part(v16 *acc, const unsigned char *lines, v16 scales,
                                              const uint32_t *x, const float *x_scales,
                                              const int32_t *start, const int steps,
                                              size_t prefetch_bytes, const struct blocks_form f)
 {
     const int bits = blocks_bits(f.format);
-    v_sum sums[LINEAR_TILE_MAX];
+    v_sum sums[LINEAR_WIDE_MAX];
     UNROLL
     for (int b = 0; b < f.columns; b++) {
         sums[b] = v_sum_start(start[b], bits);
@@ -159,6 +165,7 @@ SIMD_INLINE const unsigned char *blocks_part(v16 *acc, const unsigned char *line
     }
     return lines;
 }
+#endif
 
 SIMD_INLINE const float *blocks_scales_of(const uint32_t *x, const struct blocks_form f)
 {
@@ -328,7 +335,7 @@ SIMD_INLINE void blocks_tile(float *out, const unsigned char *weights, size_t un
     const size_t blocks = line_layout(f.format)->unit_ks / LINE_BLOCK_KS;
     const size_t words = blocks * LINEAR_BLOCK_WORDS * (size_t)f.columns;
     const uint32_t *at = x;
-    v16 acc[LINEAR_TILE_MAX];
+    v16 acc[LINEAR_WIDE_MAX];
     UNROLL
     for (int b = 0; b < f.columns; b++) {
         acc[b] = v16_load(out + 16 * b);

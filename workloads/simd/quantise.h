@@ -39,8 +39,8 @@ SIMD_INLINE void blocks_words(uint32_t *words, size_t columns, float scale, floa
     }
 }
 
-SIMD_INLINE void blocks_quantise_one(uint32_t *words, size_t columns, const float *x,
-                                     const struct line_layout *layout)
+SIMD_INLINE void blocks_quantise_one(uint32_t *words, const struct linear_packed *to,
+                                     const float *x, const struct line_layout *layout)
 {
     const v16 first = v16_load(x);
     const v16 second = v16_load(x + 16);
@@ -52,19 +52,25 @@ SIMD_INLINE void blocks_quantise_one(uint32_t *words, size_t columns, const floa
     int8_t values[LINE_BLOCK_KS];
     v16_store_i8(values, low);
     v16_store_i8(values + 16, high);
-    UNROLL
-    for (size_t i = 0; i < BLOCKS_STEPS; i++) {
-        memcpy(words + i * columns, values + 4 * i, 4);
+    if (to->by_column) {
+        memcpy(words + to->column * BLOCKS_STEPS, values, sizeof values);
+    } else {
+        UNROLL
+        for (size_t i = 0; i < BLOCKS_STEPS; i++) {
+            memcpy(words + i * to->columns + to->column, values + 4 * i, 4);
+        }
     }
-    blocks_words(words, columns, largest / 127, v16_reduce_add(low), v16_reduce_add(high), layout);
+    blocks_words(words + to->column, to->columns, largest / 127, v16_reduce_add(low),
+                 v16_reduce_add(high), layout);
 }
 
-static void blocks_quantise(uint32_t *words, size_t columns, const float *x, size_t blocks,
+static void blocks_quantise(const struct linear_packed *to, const float *x, size_t blocks,
                             const struct line_layout *layout)
 {
+    uint32_t *words = to->words;
     for (size_t block = 0; block < blocks; block++) {
-        blocks_quantise_one(words, columns, x, layout);
-        words += LINEAR_BLOCK_WORDS * columns;
+        blocks_quantise_one(words, to, x, layout);
+        words += LINEAR_BLOCK_WORDS * to->columns;
         x += LINE_BLOCK_KS;
     }
 }
