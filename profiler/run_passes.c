@@ -43,7 +43,7 @@ static void set_pass(struct run_request *out, struct passes *p, size_t index)
         double seconds = request->budget_seconds - (clock_seconds() - p->begin_seconds);
         out->budget_seconds = seconds > 0 ? seconds / (double)left : 1e-3;
         (void)snprintf(p->budget_text, sizeof p->budget_text,
-                       "the share of %llu threads in the budget of %.3g s",
+                       "the share of --threads %llu in the budget of %.3g s",
                        (unsigned long long)out->threads, request->budget_seconds);
         out->budget_name = p->budget_text;
     }

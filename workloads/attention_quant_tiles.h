@@ -3,8 +3,10 @@
 
 enum { QUANT_BLOCK = 32, QUANT_LINE_KS = LINE_BYTES / LINE_ROWS };
 
-// out[64] = the scales of a block of values for the page's tokens, over 128.
-SIMD_INLINE void quant_scales(float *out, const unsigned char *scales, bool half)
+// out[64] = the scales of a block of values for the page's tokens, over 128. They lie between the
+// values: without a prefetch of their own as many lines of the next page would be missed.
+SIMD_INLINE void quant_scales(float *out, const unsigned char *scales, bool half,
+                              size_t prefetch_bytes)
 {
     const v16 unit = v16_set1(0x1p-7F);
     for (int i = 0; i < PAGE_GROUPS; i += 2) {
@@ -12,9 +14,11 @@ SIMD_INLINE void quant_scales(float *out, const unsigned char *scales, bool half
         v16 second;
         if (half) {
             const v_line line = v_line_load(scales + i * LINE_ROWS * 2);
+            simd_prefetch(scales + i * LINE_ROWS * 2 + prefetch_bytes);
             first = line_first(LINE_F16, line);
             second = line_second(LINE_F16, line);
         } else {
+            tile_prefetch(scales + i * LINE_BYTES + prefetch_bytes, LINE_BYTES, 2);
             first = v16_of_f32(v_line_load(scales + i * LINE_BYTES));
             second = v16_of_f32(v_line_load(scales + (i + 1) * LINE_BYTES));
         }
@@ -96,7 +100,8 @@ SIMD_INLINE void quant_scores(float *scores, const unsigned char *page,
     const size_t block = shape->half ? QUANT_BLOCK : shape->k_dim;
     for (size_t i = 0; i * block < shape->k_dim; i++) {
         quant_scales(scales + i * ATTENTION_PAGE,
-                     page + shape->k_scales + i * ATTENTION_PAGE * sizeof(uint16_t), shape->half);
+                     page + shape->k_scales + i * ATTENTION_PAGE * sizeof(uint16_t), shape->half,
+                     prefetch_bytes);
     }
     for (int group = 0; group < PAGE_GROUPS; group += f.tall) {
         const unsigned char *keys = page + (size_t)group * group_bytes;
@@ -110,10 +115,10 @@ SIMD_INLINE void quant_scores(float *scores, const unsigned char *page,
 
 // Weights of a block of values: of the tokens, by their scales.
 SIMD_INLINE void quant_weights(float *out, const float *scores, const unsigned char *scales,
-                               bool half, const int columns)
+                               bool half, size_t prefetch_bytes, const int columns)
 {
     float unpacked[ATTENTION_PAGE] __attribute__((aligned(64)));
-    quant_scales(unpacked, scales, half);
+    quant_scales(unpacked, scales, half, prefetch_bytes);
     for (int i = 0; i < ATTENTION_PAGE; i += LINE_ROWS) {
         const v16 scale = v16_load(unpacked + i);
         UNROLL
@@ -156,7 +161,7 @@ SIMD_INLINE void quant_values(float *out, const float *alpha, const unsigned cha
         const size_t even = begin + block / (size_t)f.tall * (size_t)f.tall;
         quant_weights(weights, scores,
                       page + shape->v_scales + begin / block * ATTENTION_PAGE * sizeof(uint16_t),
-                      shape->half, f.columns);
+                      shape->half, prefetch_bytes, f.columns);
         quant_values_groups(out, alpha, values, begin, even, weights, prefetch_bytes, f);
         quant_values_groups(out, alpha, values, even, begin + block, weights, prefetch_bytes, one);
     }

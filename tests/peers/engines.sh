@@ -6,7 +6,8 @@
 # llama-batched-bench. Needs a quiet machine; names the load when it was not.
 #   engines.sh SAMPLER GGUF_DIR "ENGINE_DIR..." [THREADS [ROUNDS [WHAT [FORMATS]]]]
 #     SAMPLER: build/tests/ceiling_sampler (its `ratio`); GGUF_DIR: one file a format,
-#     *-f32.gguf, *-f16.gguf, ...; WHAT: decode, batched or prefill, several in quotes
+#     *-f32.gguf, *-f16.gguf, ...; those of q4_k and q6_k are made from an f16 one by an engine's
+#     own llama-quantize --pure; WHAT: decode, batched or prefill, several in quotes
 set -u
 : "${LMROOF:?path of lmroof}"
 sampler=${1:?ceiling_sampler}
@@ -15,7 +16,7 @@ engines=${3:?folders with llama-bench}
 threads=${4:-$(nproc)}
 rounds=${5:-7}
 what=${6:-decode batched prefill}
-formats=${7:-f32 f16 bf16 q8_0 q4_0}
+formats=${7:-f32 f16 bf16 q8_0 q4_0 q4_k q6_k}
 tokens=${TOKENS:-24} # that an engine decodes, from an empty context: ours is measured in their middle
 prompt=${PROMPT:-512}
 batches=${BATCHES:-2 4 8 16}
