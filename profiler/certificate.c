@@ -1,6 +1,6 @@
 #include "profiler/certificate.h"
 
-#include "profiler/counter_interval.h"
+#include "profiler/certificate_channels.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -230,8 +230,13 @@ void certificate_run(struct certificate *out, enum counter_fault *faults,
         for (size_t i = 0; fault != FAULT_NONE && i < count; i++) {
             interval.fault[i] = fault;
         }
-        judge(out, faults, source, events, count, work,
-              known_work_amount(work, options->isa, rounds, &buffer), &interval);
+        struct known_amount amount = known_work_amount(work, options->isa, rounds, &buffer);
+        judge(out, faults, source, events, count, work, amount, &interval);
+        if (is_memory(work)) {
+            certificate_compare_channels(
+                out, events, count, work,
+                work == KNOWN_READ ? amount.read_bytes : amount.write_bytes, &interval);
+        }
     }
     known_buffer_free(&buffer);
 }
@@ -255,5 +260,6 @@ void certificate_result(struct result_certificate *out, const struct certificate
 void certificate_free(struct certificate *certificate)
 {
     free(certificate->entries);
+    free(certificate->suspicions);
     *certificate = (struct certificate){.entries = NULL};
 }

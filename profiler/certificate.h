@@ -4,6 +4,7 @@
 /** The proof that an event counts: known work run under it, expected against counted. An event
  *  that opens and lies (some VMs) is found here and not used. */
 
+#include "profiler/counter_interval.h"
 #include "profiler/counter_source.h"
 #include "profiler/results.h"
 #include "workloads/isa.h"
@@ -23,10 +24,20 @@ struct certificate_entry {
     enum counter_fault fault; /**< FAULT_NONE: passed */
 };
 
-/** Entries, growing; release with certificate_free(). */
+enum { CERTIFICATE_SUSPICION = 224 };
+
+/** What the channels of a memory, held against each other, make doubtful. */
+struct certificate_suspicion {
+    enum metric metric;
+    char text[CERTIFICATE_SUSPICION];
+};
+
+/** Entries and suspicions, growing; release with certificate_free(). */
 struct certificate {
     struct certificate_entry *entries;
     size_t count;
+    struct certificate_suspicion *suspicions;
+    size_t suspicion_count;
 };
 
 struct certificate_options {

@@ -57,6 +57,13 @@ const struct certificate_entry *counter_session_certificate(size_t *count,
     return session->certificate.entries;
 }
 
+const struct certificate_suspicion *
+counter_session_suspicions(size_t *count, const struct counter_session *session)
+{
+    *count = session->certificate.suspicion_count;
+    return session->certificate.suspicions;
+}
+
 const struct counter_surroundings *
 counter_session_surroundings(const struct counter_session *session)
 {

@@ -135,6 +135,7 @@ static void keep_failures(struct certificate *certificate)
         }
     }
     certificate->count = kept;
+    certificate->suspicion_count = 0;
 }
 
 static bool certify(struct counter_session *session)

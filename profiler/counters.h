@@ -100,6 +100,11 @@ void counter_session_joules(struct reading *out, const struct counter_session *s
 const struct certificate_entry *counter_session_certificate(size_t *count,
                                                             const struct counter_session *session);
 
+/** What the memory channels' counts, held against each other, make doubtful; count texts, owned by
+ *  the session. */
+const struct certificate_suspicion *
+counter_session_suspicions(size_t *count, const struct counter_session *session);
+
 /** What the events in use for a metric leave out or add, as their table says; "" for nothing. */
 const char *counter_session_note(const struct counter_session *session, enum metric metric);
 

@@ -152,6 +152,16 @@ static void print_proofs(FILE *out, const struct counters_report *report)
     }
 }
 
+static void print_suspicions(FILE *out, const struct counters_report *report)
+{
+    size_t count = 0;
+    const struct certificate_suspicion *list = counter_session_suspicions(&count, report->session);
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(out, "%s%s: %s\n", i == 0 ? "\n" : "", metric_row(list[i].metric)->name,
+                      list[i].text);
+    }
+}
+
 static void print_cost(FILE *out, const struct counters_report *report)
 {
     char text[UNITS_TEXT];
@@ -173,5 +183,6 @@ void counters_report_print(FILE *out, const struct counters_report *report, bool
         (void)fprintf(out, "\nEvents that opened and counted wrong are not used: see 'lmroof "
                            "counters --certify'.\n");
     }
+    print_suspicions(out, report);
     print_cost(out, report);
 }

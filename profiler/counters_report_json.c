@@ -84,6 +84,15 @@ static json_t *certificate_json(const struct counter_session *session)
     return list;
 }
 
+static void add_warnings(json_t *document, const struct counter_session *session)
+{
+    size_t count = 0;
+    const struct certificate_suspicion *list = counter_session_suspicions(&count, session);
+    for (size_t i = 0; i < count; i++) {
+        document_warn(document, "channels", list[i].text, NULL);
+    }
+}
+
 static json_t *overhead_json(const struct counters_report *report)
 {
     json_t *overhead = json_object();
@@ -116,6 +125,7 @@ struct status counters_report_write(const struct counters_report *report,
         (void)json_object_set_new(document, "metrics", metrics_json(report));
         (void)json_object_set_new(document, "certificate", certificate_json(session));
         (void)json_object_set_new(document, "overhead", overhead_json(report));
+        add_warnings(document, session);
     }
     struct status status = document_write(document, context, path, to_stdout);
     json_decref(document);

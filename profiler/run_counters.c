@@ -26,6 +26,10 @@ static void report_certificate(struct result_run *run, const struct counter_sess
                         entries[i].event, entries[i].counted, entries[i].expected);
         }
     }
+    const struct certificate_suspicion *suspicions = counter_session_suspicions(&count, session);
+    for (size_t i = 0; i < count; i++) {
+        result_warn(run, "channels", "lmroof counters --certify", "%s", suspicions[i].text);
+    }
 }
 
 struct status run_counters_open(struct run_counters *out, struct result_run *run,

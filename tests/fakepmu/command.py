@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from rig import FULL, MACHINES, Run, invalid
+from rig import FULL, IMC, MACHINES, Run, invalid
 
 LMROOF, SHIM = sys.argv[1:3]
 failures = 0
@@ -42,6 +42,15 @@ def check_available(m, document):
 for m in MACHINES:
     with Run(SHIM, m) as rig:
         check_available(m, answer(rig, "--threads", "2"))
+
+# A memory channel that counts nothing while its peers do is named in text and document.
+EMPTY = ["read %d 0xf04 * step %d" % (IMC + i, n) for i, n in enumerate((0, 21845, 21845, 21846))]
+with Run(SHIM, machine("icx"), EMPTY) as rig:
+    document = answer(rig, "--threads", "1")
+    warnings = [w["text"] for w in document["warnings"] if w["code"] == "channels"]
+    check(len(warnings) == 1 and warnings[0].startswith("uncore_imc_0/"), warnings)
+    check(document["metrics"]["dram_read_bytes"] is not None, "dram_read_bytes")
+    check(warnings[0] in rig([LMROOF, "counters", "--threads", "1"]).stdout, "not in the text")
 
 # The full certificate: everything right, then one event that counts the work of others.
 with Run(SHIM, machine("skx"), work=FULL) as rig:

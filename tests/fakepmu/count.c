@@ -62,6 +62,15 @@ static void print_certificate(const struct counter_session *session)
     }
 }
 
+static void print_suspicions(const struct counter_session *session)
+{
+    size_t count = 0;
+    const struct certificate_suspicion *list = counter_session_suspicions(&count, session);
+    for (size_t i = 0; i < count; i++) {
+        printf("suspicion %s %s\n", metric_row(list[i].metric)->name, list[i].text);
+    }
+}
+
 static int fail(struct status status)
 {
     (void)fprintf(stderr, "count: %s\n", status.detail);
@@ -86,6 +95,7 @@ static int count(const struct machine *machine, struct team *team,
     }
     print_intensity(session);
     print_certificate(session);
+    print_suspicions(session);
     counter_session_close(session);
     return 0;
 }

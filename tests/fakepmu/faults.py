@@ -9,6 +9,8 @@ COUNT, SHIM = sys.argv[1:3]
 SKX = next(m for m in MACHINES if m.name == "skx")
 EMR = next(m for m in MACHINES if m.name == "emr")
 ZEN3 = next(m for m in MACHINES if m.name == "zen3")
+ICX = next(m for m in MACHINES if m.name == "icx")
+SPR = next(m for m in MACHINES if m.name == "spr")
 STALL = "4 0x140014a3 *"  # skylake: memory_stall_cycles
 WALK = "4 0x1001008 *"    # page_walk_cycles
 F512 = "4 0x80c7 *"       # part of flop_f32
@@ -31,10 +33,15 @@ def OF_THREADS(fraction):
 
 
 def case(name, lines, want, machine=SKX, threads=2, policies=("auto", "perf", "papi"), limits=(),
-         text=None, advice=None, running=None, passes=None, **more):
+         text=None, advice=None, running=None, passes=None, suspect=(), **more):
     return dict(name=name, lines=lines, want=want, machine=machine, threads=threads,
                 policies=policies, limits=limits, text=text, advice=advice, running=running,
-                passes=passes, more=more)
+                passes=passes, suspect=suspect, more=more)
+
+
+def channels(machine_read, lines):
+    """Lines of 64 bytes that each memory controller sees of the known reads, 4 MiB in all."""
+    return ["read %d 0x%x * step %d" % (IMC + i, machine_read, n) for i, n in enumerate(lines)]
 
 
 CASES = [
@@ -107,6 +114,24 @@ CASES = [
     case("lying uncore", ["read %d 0x304 * step 9" % IMC], {"dram_read_bytes": 64 * 777 * 2},
          machine=SKX, policies=("auto", "perf"),
          extra_event="4 0x1b7 0x3f840005b3"),
+    # channels of one memory against each other: what is in doubt is counted all the same
+    case("an empty channel", channels(0xf04, [0, 21845, 21845, 21846]), {}, machine=ICX,
+         policies=("auto",), suspect=["uncore_imc_0/", "on cpu 0 counted 0 ", "its 3 peers",
+                                      "an empty channel"]),
+    case("a loud channel", channels(0xf04, [16384, 16384, 40000, 16384]), {}, machine=ICX,
+         policies=("perf",), suspect=["uncore_imc_2/", "another user"]),
+    case("channels within their spread", channels(0xf04, [12000, 16384, 20768, 16384]), {},
+         machine=ICX, policies=("perf",)),
+    case("a channel is missing", [], {"dram_read_bytes": 7 * 6400 * 2, "dram_write_bytes": 7 * 640 * 2},
+         machine=SPR, limits=["hide /sys/bus/event_source/devices/uncore_imc_7/type"],
+         policies=("auto",), suspect=["7 channels (uncore_imc_6/", "missing?"]),
+    case("half of the channels are missing", [],
+         {"dram_read_bytes": "failed_certificate", "dram_write_bytes": "failed_certificate"},
+         machine=SPR, limits=["hide /sys/bus/event_source/devices/uncore_imc_%d/type" % i
+                              for i in (4, 5, 6, 7)], policies=("auto",)),
+    case("a channel that wraps", ["* %d 0x304 * from 281474976700000" % IMC,
+                                  "* %d 0x304 * wrap 48" % IMC], {"dram_read_bytes": "failed"},
+         policies=("perf",)),
     # guards
     case("unequal guards", ["@1 %s step 400000" % INS], {THREAD: "failed"}),
     # a guard that stands still while the thread works: a hidden failed read
@@ -183,13 +208,20 @@ def run(one, policy):
         for metric, words in values.items():
             if metric not in ("table", "passes", "intensity", "certificate"):
                 check_metric(one, where, metric, words)
+        doubts = [line for line in result.stdout.splitlines() if line.startswith("suspicion ")]
+        check(bool(doubts) == bool(one["suspect"]), where, "suspicions:", doubts)
+        for word in one["suspect"]:
+            check(all(word in line for line in doubts), where, "want", word, "in", doubts)
         if one["passes"] is not None:
             check(values.get("passes") == [str(one["passes"])], where, "passes",
                   values.get("passes"), "want", one["passes"])
 
 
 count = 0
+only = sys.argv[3:] # names of cases; none: all
 for one in CASES:
+    if only and one["name"] not in only:
+        continue
     for policy in one["policies"]:
         run(one, policy)
         count += 1
