@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-// Running over enabled time; NaN where the source tells no times.
+// Running over enabled time; NaN where the source tells no times, or where an event counted within
+// one tick of the kernel's clock (a virtual machine's may be its timer).
 static double running_fraction(const struct counter_values *before,
                                const struct counter_values *after, size_t i)
 {
@@ -11,7 +12,10 @@ static double running_fraction(const struct counter_values *before,
     }
     uint64_t enabled = after->enabled_ns[i] - before->enabled_ns[i];
     uint64_t running = after->running_ns[i] - before->running_ns[i];
-    return enabled == 0 ? 0 : (double)running / (double)enabled;
+    if (enabled == 0) {
+        return after->value[i] != before->value[i] ? (double)NAN : 0;
+    }
+    return (double)running / (double)enabled;
 }
 
 void counter_interval_of(struct counter_interval *out, const struct counter_event *events,

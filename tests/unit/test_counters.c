@@ -13,22 +13,27 @@ static void intervals_are_scaled_and_judged(void **state)
         uint64_t before, after, enabled, running;
         enum counter_fault fault;
         double count, fraction;
+        uint64_t since_ns; // enabled and running before
     } cases[] = {
-        {__LINE__, 100, 350, 1000, 1000, FAULT_NONE, 250, 1},
-        {__LINE__, 100, 197, 1000, 970, FAULT_NONE, 100, 0.97},
-        {__LINE__, 0, 80, 1000, 800, FAULT_NONE, 100, 0.8},
-        {__LINE__, 0, 30, 1000, 300, FAULT_RAN_LITTLE, 100, 0.3},
-        {__LINE__, 0, 0, 1000, 0, FAULT_NEVER_RAN, 0, 0},
-        {__LINE__, 100, 350, 0, 0, FAULT_NONE, 250, (double)NAN}, // times are not told
-        {__LINE__, (UINT64_C(1) << 48) - 10, 10, 1000, 1000, FAULT_NONE, 20, 1},
-        {__LINE__, 50, 10, 1000, 1000, FAULT_NEGATIVE, 0, 1},
+        {__LINE__, 100, 350, 1000, 1000, FAULT_NONE, 250, 1, 0},
+        {__LINE__, 100, 197, 1000, 970, FAULT_NONE, 100, 0.97, 0},
+        {__LINE__, 0, 80, 1000, 800, FAULT_NONE, 100, 0.8, 0},
+        {__LINE__, 0, 30, 1000, 300, FAULT_RAN_LITTLE, 100, 0.3, 0},
+        {__LINE__, 0, 0, 1000, 0, FAULT_NEVER_RAN, 0, 0, 0},
+        {__LINE__, 100, 350, 0, 0, FAULT_NONE, 250, (double)NAN, 0},    // times are not told
+        {__LINE__, 100, 350, 0, 0, FAULT_NONE, 250, (double)NAN, 5000}, // no tick since
+        {__LINE__, 100, 100, 0, 0, FAULT_NEVER_RAN, 0, 0, 5000},
+        {__LINE__, (UINT64_C(1) << 48) - 10, 10, 1000, 1000, FAULT_NONE, 20, 1, 0},
+        {__LINE__, 50, 10, 1000, 1000, FAULT_NEGATIVE, 0, 1, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct counter_event event = {.row = &row, .weight = 1, .width_bits = 48};
-        const struct counter_values before = {.value = {cases[i].before}};
+        uint64_t since = cases[i].since_ns;
+        const struct counter_values before = {
+            .value = {cases[i].before}, .enabled_ns = {since}, .running_ns = {since}};
         const struct counter_values after = {.value = {cases[i].after},
-                                             .enabled_ns = {cases[i].enabled},
-                                             .running_ns = {cases[i].running}};
+                                             .enabled_ns = {since + cases[i].enabled},
+                                             .running_ns = {since + cases[i].running}};
         struct counter_interval got;
         counter_interval_of(&got, &event, 1, &before, &after);
         bool same = got.fault[0] == cases[i].fault &&
