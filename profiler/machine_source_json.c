@@ -88,7 +88,8 @@ struct status machine_source_check(const struct machine_source *source)
 
 void machine_source_warn(FILE *err, const struct machine_source *source)
 {
-    for (size_t i = 0; i < source->run.warning_count; i++) {
+    // That a sheet is one is said at its figures.
+    for (size_t i = 0; i < source->run.warning_count && !source->is_datasheet; i++) {
         (void)fprintf(err, "lmroof: warning: %s: %s: %s\n", source->label,
                       source->run.warnings[i].code, source->run.warnings[i].text);
     }

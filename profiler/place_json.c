@@ -145,7 +145,7 @@ static void warn(json_t *document, const struct placement *placement)
                       "not counted, and all weights count as read",
                       "-m MODEL");
     }
-    if (placement->machine != NULL) {
+    if (placement->machine != NULL && !placement->machine->is_datasheet) {
         document_warn_of_profile(document, &placement->machine->run, placement->machine->label);
     }
     if (placement->machine != NULL && placement->machine->is_datasheet) {

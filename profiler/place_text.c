@@ -77,7 +77,7 @@ static void print_shape(FILE *out, const struct place_point *point)
     }
     (void)fprintf(out, ", depth %" PRIu64 ", batch %" PRIu64, test->depth, test->batch);
     if (test->threads > 0) {
-        (void)fprintf(out, ", %u threads", test->threads);
+        (void)fprintf(out, ", %u thread%s", test->threads, test->threads == 1 ? "" : "s");
     }
 }
 

@@ -220,7 +220,9 @@ struct status prediction_write(const struct command_context *context,
     prediction_warn(document, prediction);
     for (size_t i = 0; i < prediction->machine_count; i++) {
         const struct machine_source *source = prediction->machines[i].source;
-        document_warn_of_profile(document, &source->run, source->label);
+        if (!source->is_datasheet) {
+            document_warn_of_profile(document, &source->run, source->label);
+        }
     }
     put(document, "complete", json_true());
     put(document, "model", prediction_model_json(prediction));

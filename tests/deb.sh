@@ -37,5 +37,9 @@ grep -vE ' \./(usr/((bin|share)(/.*)?|include/(lmroof\.h)?|lib/([^/]*/)?(liblmro
 grep -vE ' root/root ' "$work/content" | grep . && fail "files that are not root's"
 dpkg-deb -x "$deb" "$work/root" && [ "$("$work/root/usr/bin/lmroof" --version)" = "lmroof $version" ] ||
     fail "the packed program does not run"
+# Data sheets, models and the page are in the program: it answers from an empty folder.
+(cd "$work" && "$work/root/usr/bin/lmroof" predict -m llama-3-8b epyc-9654 graviton4 >answer) ||
+    fail "the packed program does not predict"
+grep -q '^epyc-9654\*: .* tokens/s' "$work/answer" || fail "no answer: $(head -3 "$work/answer")"
 [ "$failed" -eq 0 ] && echo "deb: ok"
 exit "$failed"
