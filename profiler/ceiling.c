@@ -69,6 +69,18 @@ struct status ceilings_create(struct ceilings **out, const struct machine *machi
     return status;
 }
 
+void ceilings_stop_for(struct ceilings *session, const volatile sig_atomic_t *signal)
+{
+    session->signal = signal;
+}
+
+struct status ceilings_heed(const struct ceilings *session)
+{
+    return session->signal != NULL && *session->signal != 0
+               ? status_error(STATUS_INTERRUPTED, "interrupted")
+               : status_ok();
+}
+
 void ceilings_destroy(struct ceilings *session)
 {
     if (session == NULL) {

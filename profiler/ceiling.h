@@ -18,6 +18,8 @@
 #include "workloads/arena.h"
 #include "workloads/ceiling_kernel.h"
 
+#include <signal.h>
+
 /** The kernels that this process can run, and which passed their check on this host. */
 struct ceiling_kernels {
     struct isa_set isa;
@@ -42,6 +44,9 @@ struct ceilings;
 CHECKED struct status ceilings_create(struct ceilings **out, const struct machine *machine,
                                       struct team *team, const struct arena *arena,
                                       const struct ceiling_kernels *kernels);
+
+/** From now on a choice ends with INTERRUPTED soon after *signal becomes non-zero; NULL: never. */
+void ceilings_stop_for(struct ceilings *session, const volatile sig_atomic_t *signal);
 
 /** NULL is accepted. */
 void ceilings_destroy(struct ceilings *session);

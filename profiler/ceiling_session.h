@@ -11,6 +11,7 @@ struct ceilings {
     struct team *team;
     const struct arena *arena;
     const struct ceiling_kernels *kernels;
+    const volatile sig_atomic_t *signal; // NULL: none
     unsigned threads;
     size_t share_bytes;           // of the arena, per thread
     uint64_t page_bytes;          // as read back; 0: not yet, or unknown
@@ -31,6 +32,9 @@ void ceiling_sample_stream(struct ceiling_sample *out, struct ceilings *session,
                            struct ceiling *ceiling);
 void ceiling_sample_chain(struct ceiling_sample *out, struct ceilings *session,
                           struct ceiling *ceiling);
+
+/** INTERRUPTED once the session's signal came. */
+CHECKED struct status ceilings_heed(const struct ceilings *session);
 
 /** Best rate of a few samples. */
 double ceiling_try(struct ceilings *session, struct ceiling *ceiling);

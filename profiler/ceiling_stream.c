@@ -176,6 +176,7 @@ static struct status prepare_all(struct ceiling *tried, size_t *count, struct ce
     *count = 0;
     for (size_t i = 0; i < session->kernels->stream_count && *count < CONTEST_ENTRIES_MAX; i++) {
         const struct stream_kernel *candidate = session->kernels->streams[i];
+        TRY(ceilings_heed(session));
         if (is_candidate(candidate, kernel, level)) {
             TRY(ceiling_prepare_stream(&tried[*count], session, level, candidate,
                                        working_set_bytes));
@@ -202,7 +203,7 @@ static void take_turn(struct contest *contest, struct ceilings *session, struct 
 static void hold_contest(struct contest *contest, struct ceilings *session, struct ceiling *tried)
 {
     double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
-    while (contest->turns < CONTEST_TURNS_MAX) {
+    while (contest->turns < CONTEST_TURNS_MAX && status_is_ok(ceilings_heed(session))) {
         take_turn(contest, session, tried);
         if (clock_seconds() > give_up) {
             return;
@@ -251,6 +252,7 @@ struct status ceiling_choose_stream_in(struct ceiling *out, struct ceilings *ses
     struct status status = prepare_all(tried, &count, session, level, kernel, working_set_bytes);
     if (status.code == STATUS_OK) {
         choose(out, session, tried, count);
+        status = ceilings_heed(session);
     }
     free(tried);
     return status;

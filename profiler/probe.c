@@ -118,6 +118,7 @@ struct status probe_session_open(struct probe_session *out, struct probe *probe,
     struct status status = ceilings_create(&out->ceilings, probe->host->machine, out->team,
                                            &probe->arena, &probe->kernels);
     if (status.code == STATUS_OK) {
+        ceilings_stop_for(out->ceilings, probe->host->signal);
         status = witness_create(&out->witness, out->team, &probe->kernels);
     }
     if (status.code != STATUS_OK) {

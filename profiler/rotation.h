@@ -26,9 +26,10 @@ struct rotation {
 size_t rotation_share_bytes(const struct arena *arena, unsigned threads);
 
 /** Writes the arena in the threads that will read it, with values valid in every format. Stops
- *  early when *signal (may be NULL) becomes non-zero. */
+ *  early when *signal (may be NULL) becomes non-zero, or when clock_seconds() is past until_seconds
+ *  (0: never). */
 void rotation_fill(struct team *team, const struct arena *arena,
-                   const volatile sig_atomic_t *signal);
+                   const volatile sig_atomic_t *signal, double until_seconds);
 
 /** Lays work through at most `bytes` of the arena (in total over the threads; at least one
  *  instance). Errors: UNAVAILABLE if not even one instance fits the arena. */

@@ -120,6 +120,28 @@ static struct status save(struct run *r)
     return run_sweep_save(r->pass->before, r->out, r->context, r->request->output);
 }
 
+// Of the budget, where there is one.
+static double seconds_left(const struct run *r)
+{
+    return r->begin_seconds + r->request->budget_seconds - clock_seconds();
+}
+
+static struct status used_up(const struct run *r)
+{
+    return status_error(STATUS_UNAVAILABLE,
+                        "no point could be measured: %s was used up by the preparation, which "
+                        "took %.3g s; try %s",
+                        r->budget_text, clock_seconds() - r->begin_seconds, r->request->budget_try);
+}
+
+static struct status start_session(struct run *r, uint64_t arena_bytes)
+{
+    struct status status = session_start(&r->session, arena_bytes);
+    bool late =
+        r->session.options.until_seconds > 0 && clock_seconds() > r->session.options.until_seconds;
+    return late && status.code == STATUS_UNAVAILABLE ? used_up(r) : status;
+}
+
 static struct status prepare(struct run *r)
 {
     TRY(model_load(&r->model, r->request->model));
@@ -130,11 +152,14 @@ static struct status prepare(struct run *r)
         r->request->replaces =
             r->pass->first ? access(r->request->output, F_OK) == 0 : r->request->replaces;
     }
+    double budget = r->request->budget_seconds;
     const struct session_options options = {.threads = (unsigned)r->request->threads,
                                             .smt = r->request->smt,
                                             .huge_pages = !r->request->small_pages,
-                                            .numa = r->request->numa,
-                                            .signal = r->context->signal};
+                                             .numa = r->request->numa,
+                                            .signal = r->context->signal,
+                                            .until_seconds =
+                                                budget > 0 ? r->begin_seconds + budget : 0};
     TRY(session_open(&r->session, &options));
     TRY(run_jobs_plan(&r->jobs, &r->model, r->request));
     note_model(r);
@@ -148,7 +173,7 @@ static struct status prepare(struct run *r)
         arena = steps > arena ? steps : arena;
     }
     TRY(save(r)); // an incomplete document from here on
-    TRY(session_start(&r->session, arena));
+    TRY(start_session(r, arena));
     r->out->read_growth = r->session.read_growth;
     r->out->other_mix = r->session.other_mix;
     host_facts_add(r->out, &r->session.machine, r->session.isa);
@@ -183,55 +208,28 @@ static void end_progress(const struct run *r)
     }
 }
 
-// Time for the next point: an even share of what is left; 0 without a budget, negative when it
-// is used up.
+static const char *points_part(const struct run *r)
+{
+    return r->out->step_count > 0 ? "the points' half of " : "";
+}
+
+// Time for the next point: an even share of what is left, half of the budget apart where whole
+// steps follow; 0 without a budget, negative when it is used up.
 static double time_for(const struct run *r, size_t at)
 {
     if (r->request->budget_seconds <= 0) {
         return 0;
     }
-    double left = r->request->budget_seconds - (clock_seconds() - r->begin_seconds);
+    double left = seconds_left(r) - (r->out->step_count > 0 ? r->request->budget_seconds / 2 : 0);
     return left <= 0 ? -1 : left / (double)(r->jobs.count - at);
-}
-
-static void warn_of_attempts(struct run *r, const struct result_point *point)
-{
-    static const char kernel[] = "it took longer than both its twins, and its kernel was chosen "
-                                 "again";
-    static const char roof[] = "it was above its roof, and the roof's kernel was chosen again";
-    bool both = r->measure.questioned_kernel && r->measure.questioned_roof;
-    const char *first = r->measure.questioned_kernel ? kernel : roof;
-    result_warn(r->out, "measured_again", NULL, "%s was measured %u times: %s%s%s", point->id,
-                point->attempts, first, both ? "; also " : "", both ? roof : "");
-}
-
-static void warn_of_point(struct run *r, const struct result_point *point)
-{
-    r->disturbed_points += point->disturbed ? 1 : 0;
-    if (point->attempts > 1) {
-        warn_of_attempts(r, point);
-    }
-    bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
-    if (above) {
-        result_warn(r->out, "above_roof", "measure again on a quiet machine",
-                    "%s runs at %.2f of its roof: suspect data served from a cache, a roof "
-                    "measured under disturbance, or another scope",
-                    point->id, point->roof_fraction.value);
-    }
-    if (point->resident_level[0] == '\0' && reading_is_present(&point->seconds)) {
-        result_warn(r->out, "partly_cached", NULL,
-                    "the model is larger than half of the caches and smaller than 4 times them: "
-                    "which level serves %s is not clear",
-                    point->id);
-    }
 }
 
 // A point whose turn came after the budget: all of them give one reason.
 static void note_late(struct run *r, struct result_point *point)
 {
     if (r->late_points == 0) {
-        (void)snprintf(r->late_text, sizeof r->late_text, "%s was used up after %.3g s",
-                       r->budget_text, clock_seconds() - r->begin_seconds);
+        (void)snprintf(r->late_text, sizeof r->late_text, "%s%s was used up after %.3g s",
+                       points_part(r), r->budget_text, clock_seconds() - r->begin_seconds);
     }
     r->late_points++;
     run_point_absent(point, ABSENT_NOT_SCHEDULED, r->late_text, r->request->budget_try);
@@ -269,15 +267,12 @@ static struct status measure_all(struct run *r)
             continue;
         }
         measured++;
-        warn_of_point(r, point);
+        r->disturbed_points += point->disturbed ? 1 : 0;
+        run_point_warn(r->out, point, &r->measure);
         TRY(save(r));
     }
     if (measured == 0 && r->late_points > 0 && wrong.code == STATUS_OK) {
-        return status_error(STATUS_UNAVAILABLE,
-                            "no point could be measured: %s was used up by the preparation, which "
-                            "took %.3g s; try %s",
-                            r->budget_text, clock_seconds() - r->begin_seconds,
-                            r->request->budget_try);
+        return used_up(r);
     }
     if (measured == 0 && wrong.code == STATUS_OK) {
         return status_error(STATUS_UNAVAILABLE, "no point could be measured");
@@ -291,7 +286,7 @@ static struct status measure_steps(struct run *r)
     const struct run_steps steps = {&r->model, r->request, &r->jobs, &r->measure};
     struct status wrong = status_ok();
     for (size_t i = 0; i < r->out->step_count; i++) {
-        double left = r->request->budget_seconds - (clock_seconds() - r->begin_seconds);
+        double left = seconds_left(r);
         double seconds = left / (double)(r->out->step_count - i);
         if (r->request->budget_seconds > 0 && left <= 0) {
             result_warn(r->out, "budget", "a larger --budget, or a quiet machine",
@@ -315,6 +310,17 @@ static struct status measure_steps(struct run *r)
     return wrong;
 }
 
+// What had begun is finished; who set a limit learns by how much it was missed.
+static void warn_of_overrun(struct run *r)
+{
+    double over = -seconds_left(r);
+    double budget = r->request->budget_seconds;
+    if (budget > 0 && over > 0.1 * budget && r->late_points == 0) {
+        result_warn(r->out, "budget", NULL,
+                    "%s was exceeded by %.2g s: what had begun was finished", r->budget_text, over);
+    }
+}
+
 static struct status execute(struct run *r)
 {
     struct status status = prepare(r);
@@ -329,8 +335,8 @@ static struct status execute(struct run *r)
     }
     if (r->late_points > 0) {
         result_warn(r->out, "budget", r->request->budget_try,
-                    "%s was used up: %u of %zu points were not measured", r->budget_text,
-                    r->late_points, r->out->point_count);
+                    "%s%s was used up: %u of %zu points were not measured", points_part(r),
+                    r->budget_text, r->late_points, r->out->point_count);
     }
     if (r->disturbed_points > 0) {
         char seen[96];
@@ -347,6 +353,7 @@ static struct status execute(struct run *r)
         struct status steps = measure_steps(r);
         status = steps.code == STATUS_OK ? status : steps;
     }
+    warn_of_overrun(r);
     bool whole = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
     r->out->complete = whole && r->pass->before == NULL;
     struct status saved = save(r);

@@ -188,9 +188,12 @@ static size_t list_variants(struct variant *out, const struct contender *contend
 }
 
 static void take_turn(struct contest *contest, struct contender *contenders,
-                      const struct variant *variants)
+                      const struct variant *variants, const volatile sig_atomic_t *signal)
 {
     for (size_t i = 0; i < contest->entries; i++) {
+        if (*signal != 0) {
+            return; // no whole turn
+        }
         struct contender *at = &contenders[variants[i].candidate];
         struct team_sample timing;
         if (!contest->out[i]) {
@@ -213,7 +216,7 @@ static struct variant fastest(struct contender *contenders, const struct run_mea
     contest_begin(&contest, list_variants(variants, contenders));
     double begin = clock_seconds();
     while (contest.turns < CONTEST_TURNS_MAX && *measure->signal == 0) {
-        take_turn(&contest, contenders, variants);
+        take_turn(&contest, contenders, variants, measure->signal);
         if (contest.turns < TURNS_ALL) {
             continue;
         }
@@ -289,7 +292,7 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
                                .group = group_of(job)};
     struct contender contenders[CANDIDATES] = {{.work = NULL}};
     struct status status = status_error(STATUS_UNAVAILABLE, "no kernel for this operator");
-    for (int i = 0; i < run_candidate_count(measure, job); i++) {
+    for (int i = 0; i < run_candidate_count(measure, job) && *measure->signal == 0; i++) {
         struct status tried = prepare_contender(&contenders[i], measure, job, rotation_bytes, i);
         drop_if_again(contenders, i);
         if (tried.code == STATUS_OK || (status.code != STATUS_OK && i == 0)) {
@@ -303,6 +306,9 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
     }
     for (int i = 0; i < CANDIDATES; i++) {
         work_destroy(contenders[i].work);
+    }
+    if (*measure->signal != 0) {
+        return status_error(STATUS_INTERRUPTED, "interrupted");
     }
     if (status.code == STATUS_OK && measure->choice_count < RUN_CHOICES_MAX) {
         measure->choices[measure->choice_count++] = *out;

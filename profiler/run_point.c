@@ -320,7 +320,7 @@ static struct status measure_once(struct result_point *out, struct run_measure *
     work_destroy(work);
     if (job->op == MODEL_OP_ATTENTION && attention_is_quant(run_line_format(job->kv_dtype))) {
         // Appended integers are no numbers to the formats that read the arena next.
-        rotation_fill(measure->session->team, &measure->session->arena, measure->signal);
+        rotation_fill(measure->session->team, &measure->session->arena, measure->signal, 0);
     }
     return status;
 }

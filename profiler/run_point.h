@@ -49,6 +49,11 @@ struct run_measure {
 CHECKED struct status run_point_measure(struct result_point *out, struct run_measure *measure,
                                         const struct run_job *job, double seconds);
 
+/** What a reader should know of a measured point: that it was measured again, is above its roof, or
+ *  that its level is not clear. measure is as the point left it. */
+void run_point_warn(struct result_run *out, const struct result_point *point,
+                    const struct run_measure *measure);
+
 /** Takes all measured figures off a point, with the reason; try_ may be NULL. */
 void run_point_absent(struct result_point *out, enum absent_state state, const char *text,
                       const char *try_);

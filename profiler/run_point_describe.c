@@ -1,3 +1,4 @@
+#include "profiler/result_build.h"
 #include "profiler/run_point.h"
 #include "profiler/session_memory.h"
 #include "roofline/step.h"
@@ -77,4 +78,37 @@ void run_point_describe(struct result_point *out, const struct run_measure *meas
     out->bytes_per_s_counted = uncounted;
     out->flop_per_byte_counted = uncounted;
     out->roof_fraction_counted = uncounted;
+}
+
+static void warn_of_attempts(struct result_run *out, const struct result_point *point,
+                             const struct run_measure *measure)
+{
+    static const char kernel[] = "it took longer than both its twins, and its kernel was chosen "
+                                 "again";
+    static const char roof[] = "it was above its roof, and the roof's kernel was chosen again";
+    bool both = measure->questioned_kernel && measure->questioned_roof;
+    const char *first = measure->questioned_kernel ? kernel : roof;
+    result_warn(out, "measured_again", NULL, "%s was measured %u times: %s%s%s", point->id,
+                point->attempts, first, both ? "; also " : "", both ? roof : "");
+}
+
+void run_point_warn(struct result_run *out, const struct result_point *point,
+                    const struct run_measure *measure)
+{
+    if (point->attempts > 1) {
+        warn_of_attempts(out, point, measure);
+    }
+    bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
+    if (above) {
+        result_warn(out, "above_roof", "measure again on a quiet machine",
+                    "%s runs at %.2f of its roof: suspect data served from a cache, a roof "
+                    "measured under disturbance, or another scope",
+                    point->id, point->roof_fraction.value);
+    }
+    if (point->resident_level[0] == '\0' && reading_is_present(&point->seconds)) {
+        result_warn(out, "partly_cached", NULL,
+                    "the model is larger than half of the caches and smaller than 4 times them: "
+                    "which level serves %s is not clear",
+                    point->id);
+    }
 }

@@ -137,10 +137,17 @@ static void run_checked(void *context, unsigned thread, unsigned threads)
     forward_run(c->m->forward, thread, c->m->memory, &probe);
 }
 
+static struct status heed_signal(const struct measured_step *m)
+{
+    return *m->steps->measure->signal != 0 ? status_error(STATUS_INTERRUPTED, "interrupted")
+                                           : status_ok();
+}
+
 static struct status check_step(struct measured_step *m)
 {
     struct checked_step c = {.m = m, .check = {.forward = m->forward, .memory = m->memory}};
     team_run(m->steps->measure->session->team, (struct team_body){run_checked, &c});
+    TRY(heed_signal(m)); // a step that ended early has no results
     m->out->max_relative_error =
         isfinite(c.check.max_relative_error) ? c.check.max_relative_error : (double)NAN;
     m->out->tolerance = c.check.tolerance;
@@ -237,9 +244,7 @@ static struct status run_samples(struct measured_step *m, double seconds)
         }
         one_sample(m);
     }
-    if (*measure->signal != 0) {
-        return status_error(STATUS_INTERRUPTED, "interrupted");
-    }
+    TRY(heed_signal(m));
     drop_disturbed(m);
     return status_ok();
 }
@@ -291,6 +296,7 @@ static struct status measure_step(struct measured_step *m, double seconds)
 {
     TRY(create_forward(m));
     team_run(m->steps->measure->session->team, (struct team_body){fill_share, m});
+    TRY(heed_signal(m));
     TRY(check_step(m));
     TRY(run_samples(m, seconds));
     fill_step(m);

@@ -2,6 +2,7 @@
 
 #include "machines/bind.h"
 #include "machines/detect.h"
+#include "profiler/clock.h"
 #include "profiler/host_blas.h"
 #include "profiler/rotation.h"
 #include "profiler/session_memory.h"
@@ -88,6 +89,7 @@ static double half_team_read(struct session *s)
         status = ceilings_create(&ceilings, &s->machine, half, &s->arena, &s->kernels);
     }
     if (status.code == STATUS_OK) {
+        ceilings_stop_for(ceilings, s->options.signal);
         status = ceiling_choose_stream(&read, ceilings, LEVEL_DRAM, "load");
     }
     if (status.code == STATUS_OK) {
@@ -122,17 +124,20 @@ static struct status start_team(struct session *s)
     return team_create(&s->team, s->cpus, s->threads);
 }
 
-static struct status heed_signal(const struct session *s)
+static struct status heed_limits(const struct session *s)
 {
-    return s->options.signal != NULL && *s->options.signal != 0
-               ? status_error(STATUS_INTERRUPTED, "interrupted")
+    if (s->options.signal != NULL && *s->options.signal != 0) {
+        return status_error(STATUS_INTERRUPTED, "interrupted");
+    }
+    return s->options.until_seconds > 0 && clock_seconds() > s->options.until_seconds
+               ? status_error(STATUS_UNAVAILABLE, "the time is up")
                : status_ok();
 }
 
 static struct status fill(struct session *s)
 {
-    rotation_fill(s->team, &s->arena, s->options.signal);
-    return heed_signal(s);
+    rotation_fill(s->team, &s->arena, s->options.signal, s->options.until_seconds);
+    return heed_limits(s);
 }
 
 static struct status start_ceilings(struct session *s)
@@ -142,8 +147,9 @@ static struct status start_ceilings(struct session *s)
         blas_set_threads(s->blas, s->threads);
     }
     TRY(ceilings_create(&s->ceilings, &s->machine, s->team, &s->arena, &s->kernels));
+    ceilings_stop_for(s->ceilings, s->options.signal);
     TRY(ceiling_choose_stream(&s->read_dram, s->ceilings, LEVEL_DRAM, "load"));
-    return heed_signal(s);
+    return heed_limits(s);
 }
 
 struct status session_start(struct session *session, uint64_t arena_bytes)

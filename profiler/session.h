@@ -25,6 +25,7 @@ struct session_options {
     bool huge_pages;
     enum session_numa numa;
     const volatile sig_atomic_t *signal; /**< number of a signal to stop for, or 0 */
+    double until_seconds; /**< of clock_seconds(): later session_start() gives up; 0: never */
 };
 
 struct session {
@@ -52,7 +53,7 @@ CHECKED struct status session_open(struct session *out, const struct session_opt
 
 /** Starts the team, maps and touches arena_bytes (at least what the DRAM ceiling needs) and
  *  measures whether these threads saturate the memory. Errors: UNAVAILABLE if the memory is not
- *  there, with the numbers; INTERRUPTED. */
+ *  there, with the numbers, or the time is up; INTERRUPTED. */
 CHECKED struct status session_start(struct session *session, uint64_t arena_bytes);
 
 /** Bytes that make a rotation come from memory: 4 x the last-level caches in reach. */

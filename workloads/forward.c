@@ -3,6 +3,7 @@
 #include "workloads/forward_plan.h"
 #include "workloads/linear_plan.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,7 @@ struct status forward_create(struct forward **out, const struct forward_params *
         return forward_no_memory();
     }
     f->params = *params;
+    f->stop_before = UINT_MAX;
     struct status status = create(f, params->model);
     f->params.model = NULL;
     if (status.code != STATUS_OK) {

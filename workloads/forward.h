@@ -22,6 +22,8 @@
 #include "workloads/attention.h"
 #include "workloads/linear.h"
 
+#include <signal.h>
+
 enum { FORWARD_BLOCKS_MAX = 16, FORWARD_OUTSIDE = FORWARD_BLOCKS_MAX };
 
 /** How the products of one operator are made. */
@@ -41,7 +43,10 @@ struct forward_params {
     uint64_t context; /**< decode: tokens cached before */
     uint64_t prompt;  /**< prefill: tokens a sequence */
     unsigned threads;
-    unsigned layers;                          /**< of each block at most; 0: all */
+    const volatile sig_atomic_t
+        *signal;     /**< NULL, or: once it is not 0, filling and steps end early,
+                          on all threads alike, and their results are none */
+    unsigned layers; /**< of each block at most; 0: all */
     struct forward_way ways[MODEL_OPERATORS]; /**< of qkv, attention, attn_out, router, experts,
                                                  gate_up, down, head */
 };

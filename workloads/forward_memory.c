@@ -174,6 +174,9 @@ void forward_fill(const struct forward *forward, unsigned thread, unsigned char 
             fill_cache(block->attention, thread, memory + block->cache_offset, ++seed);
         }
         for (unsigned i = 0; i < block->layers; i++) {
+            if (forward_signalled(f)) {
+                return;
+            }
             fill_layer(block, thread, memory + block->first_offset + i * block->layer_bytes, &seed);
         }
     }

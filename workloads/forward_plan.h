@@ -136,12 +136,13 @@ struct forward {
     float *final_norm; /**< weight [d], bias [d]; NULL: no final norm */
     size_t thread_bytes;
     size_t activation_bytes;
-    float *residual;   /**< [rows][d] */
-    float *scratch;    /**< [threads][d] */
-    float *turns;      /**< [tokens][rope_dim]: cosines, then sines */
-    uint64_t rope_dim; /**< the largest */
-    uint32_t *ids;     /**< [rows]: tokens of the input */
-    uint64_t *steps;   /**< [threads x 8]: steps begun, each thread's on a line of its own */
+    float *residual;      /**< [rows][d] */
+    float *scratch;       /**< [threads][d] */
+    float *turns;         /**< [tokens][rope_dim]: cosines, then sines */
+    uint64_t rope_dim;    /**< the largest */
+    uint32_t *ids;        /**< [rows]: tokens of the input */
+    unsigned stop_before; /**< this layer no thread begins; UINT_MAX */
+    uint64_t *steps;      /**< [threads x 8]: steps begun, each thread's on a line of its own */
     struct forward_counts counts;
     double step_distinct, step_bytes; /**< of the step at hand, summed over its layers */
     unsigned step_layers;             /**< with experts */
@@ -164,6 +165,9 @@ struct forward_pass {
     uint64_t rows;
     bool last; // chunk
 };
+
+/** True once the caller's signal came. */
+bool forward_signalled(const struct forward *f);
 
 /** The form of a family; NULL if its step has no workload. Static. */
 const struct forward_form *forward_form_find(const char *family);

@@ -1,6 +1,7 @@
 #include "workloads/forward_plan.h"
 #include "workloads/linear_plan.h"
 
+#include <limits.h>
 #include <string.h>
 
 // Rows of the residual begin as those of the embedding.
@@ -41,6 +42,23 @@ static void add_head_bias(struct forward *f, unsigned thread)
     }
 }
 
+bool forward_signalled(const struct forward *f)
+{
+    return f->params.signal != NULL && *f->params.signal != 0;
+}
+
+// Whether the step ends before this layer: all threads see the same, without a barrier of its own.
+// What thread 0 writes as it begins a layer holds for the layer after the next, and each layer has
+// barriers.
+static bool ends_before(struct forward *f, unsigned thread, unsigned layer)
+{
+    unsigned stop = __atomic_load_n(&f->stop_before, __ATOMIC_RELAXED);
+    if (thread == 0 && stop == UINT_MAX && forward_signalled(f)) {
+        __atomic_store_n(&f->stop_before, layer + 2, __ATOMIC_RELAXED);
+    }
+    return layer >= stop;
+}
+
 void forward_run(struct forward *forward, unsigned thread, unsigned char *const *memory,
                  const struct forward_probe *probe)
 {
@@ -51,6 +69,9 @@ void forward_run(struct forward *forward, unsigned thread, unsigned char *const 
     embed(f, thread, memory); // the rows that this thread norms: no barrier
     for (unsigned b = 0; b < f->block_count; b++) {
         for (unsigned layer = 0; layer < f->blocks[b].layers; layer++) {
+            if (ends_before(f, thread, number)) {
+                return;
+            }
             forward_layer(f, b, layer, number++, thread, memory, probe);
         }
     }

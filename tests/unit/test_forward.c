@@ -287,6 +287,42 @@ static void latent_rows_are_written(void **state)
     free(f);
 }
 
+struct stopping {
+    volatile sig_atomic_t signal;
+    unsigned layers; // whose attention was done
+};
+
+static void stop_in_layer_3(void *context, const struct forward_mark *mark)
+{
+    struct stopping *s = context;
+    if (mark->attention != NULL) {
+        s->layers++;
+        s->signal = mark->layer >= 3 ? SIGINT : 0;
+    }
+}
+
+// A signal ends the step two layers on, on all threads alike: none waits at a barrier for ever.
+static void a_signal_ends_the_step(void **state)
+{
+    (void)state;
+    struct model *model = calloc(1, sizeof *model);
+    fixture_load(model,
+                 "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_hidden_layers\": 9, "
+                 "\"num_attention_heads\": 4, \"vocab_size\": 50, \"intermediate_size\": 96}");
+    for (unsigned threads = 1; threads <= THREADS_MOST; threads++) {
+        struct forward_params params = fixture_params_of(model, DTYPE_F32, LINE_F32, threads);
+        struct stopping stopping = {.signal = 0};
+        params.context = 7;
+        params.signal = &stopping.signal;
+        struct fixture f;
+        fixture_setup(&f, &params);
+        fixture_run(&f, &(struct forward_probe){stop_in_layer_3, &stopping, false});
+        assert_int_equal(stopping.layers, 6);
+        fixture_teardown(&f);
+    }
+    free(model);
+}
+
 static void refuses_by_name(void **state)
 {
     (void)state;
@@ -339,6 +375,7 @@ int main(void)
         cmocka_unit_test(marks_follow_every_operator),
         cmocka_unit_test(checks_find_errors),
         cmocka_unit_test(refuses_by_name),
+        cmocka_unit_test(a_signal_ends_the_step),
         cmocka_unit_test(distinct_experts_are_counted),
         cmocka_unit_test(latent_rows_are_written),
         cmocka_unit_test(public_models_are_supported),

@@ -56,7 +56,7 @@ struct outcome {
     char all[320];
 };
 
-static void read(struct outcome *out, const struct probe_samples *samples, size_t least)
+static void sum_up(struct outcome *out, const struct probe_samples *samples, size_t least)
 {
     const struct probe_samples *all[] = {samples};
     struct witness_look near = line(26e-9);
@@ -77,7 +77,7 @@ static void disturbed_samples_do_not_count(void **state)
     add(&samples, 2, 50, 0, 3, 10);  // interrupted
     add(&samples, 2, 200, 1, 0, 10); // elsewhere
     add(&samples, 2, 60, 0, 0, 7);   // slowed
-    read(&out, &samples, 7);
+    sum_up(&out, &samples, 7);
     assert_int_equal(out.per_s.n, 7);
     ASSERT_CLOSE(out.per_s.value, 100, 1e-12);
     ASSERT_CLOSE(out.hz.value, 3e9, 1e-12);
@@ -94,18 +94,18 @@ static void too_few_clean_ones_are_named(void **state)
     struct probe_samples samples = {.count = 0};
     add(&samples, 3, 100, 0, 0, 10);
     add(&samples, 9, 80, 0, 1, 10);
-    read(&out, &samples, 7);
+    sum_up(&out, &samples, 7);
     assert_int_equal(out.per_s.n, 7);
     assert_non_null(strstr(out.unsteady, "9 of 12 windows disturbed"));
     assert_non_null(strstr(out.unsteady, "9 involuntary switches"));
     assert_null(strstr(out.unsteady, "ns")); // no cpu was moved
     struct probe_samples few = {.count = 0};
     add(&few, 2, 100, 0, 0, 10); // the time was over: no disturbance, but no interval either
-    read(&out, &few, 7);
+    sum_up(&out, &few, 7);
     assert_non_null(strstr(out.unsteady, "0 of 2 windows disturbed"));
     struct probe_samples none = {.count = 0};
     add(&none, 9, 80, 0, 1, 10);
-    read(&out, &none, 7);
+    sum_up(&out, &none, 7);
     assert_false(reading_is_present(&out.hz)); // cycles of stopped time are no clock
     ASSERT_CLOSE(out.per_s.value, 80, 1e-12);
 }
@@ -118,11 +118,11 @@ static void a_wide_interval_without_a_sign_says_so(void **state)
     for (size_t i = 0; i < 12; i++) {
         add(&samples, 1, 100 + 10 * (double)i, 0, 0, 10);
     }
-    read(&out, &samples, 7);
+    sum_up(&out, &samples, 7);
     assert_non_null(strstr(out.unsteady, "no sign was seen"));
     assert_string_equal(out.all, "");
     struct probe_samples empty = {.count = 0};
-    read(&out, &empty, 7);
+    sum_up(&out, &empty, 7);
     assert_false(reading_is_present(&out.per_s));
     assert_string_equal(out.unsteady, "");
 }
@@ -137,7 +137,7 @@ static void a_slow_phase_does_not_lower_the_figure(void **state)
     add(&samples, 28, 99, 0, 0, 10);
     add(&samples, 14, 97, 0, 0, 10);
     add(&samples, 28, 100, 0, 0, 10);
-    read(&out, &samples, 7);
+    sum_up(&out, &samples, 7);
     assert_int_equal(out.per_s.n, 7);
     ASSERT_CLOSE(out.per_s.value, 100, 1e-12);
     assert_string_equal(out.unsteady, "");
@@ -150,17 +150,17 @@ static void a_run_that_drifts_is_marked(void **state)
     struct probe_samples samples = {.count = 0};
     add(&samples, 14, 80, 0, 0, 10);
     add(&samples, 42, 100, 0, 0, 10);
-    read(&out, &samples, 7);
+    sum_up(&out, &samples, 7);
     ASSERT_CLOSE(out.per_s.value, 100, 1e-12);
     assert_non_null(strstr(out.unsteady, "quarters 20 % apart"));
     assert_non_null(strstr(out.unsteady, "no sign was seen"));
     samples.shared = true; // memory: the arithmetic in between was steady
-    read(&out, &samples, 7);
+    sum_up(&out, &samples, 7);
     assert_non_null(strstr(out.unsteady, "others use the same cache or memory"));
     struct probe_samples busy = {.count = 0};
     add(&busy, 20, 100, 0, 0, 10);
     add(&busy, 22, 70, 0, 1, 10); // more than half: who knows what the others would have been
-    read(&out, &busy, 7);
+    sum_up(&out, &busy, 7);
     assert_non_null(strstr(out.unsteady, "22 of 42 windows disturbed: 22 involuntary switches"));
 }
 
@@ -171,7 +171,7 @@ static void most_samples_decide_the_place(void **state)
     struct probe_samples samples = {.count = 0};
     add(&samples, 3, 27, 0, 0, 10);
     add(&samples, 9, 54, 1, 0, 10);
-    read(&out, &samples, 7);
+    sum_up(&out, &samples, 7);
     ASSERT_CLOSE(out.per_s.value, 54, 1e-12);
     assert_int_equal(out.per_s.n, 7);
 }

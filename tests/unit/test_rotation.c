@@ -1,4 +1,5 @@
 // Instances laid through a small arena on this host's cpus.
+#include "profiler/clock.h"
 #include "profiler/rotation.h"
 #include "tests/test.h"
 
@@ -38,7 +39,7 @@ static int set_up(void **state)
                 status_is_ok(arena_map(&f->arena, ARENA, true)) &&
                 status_is_ok(work_linear(&f->work, &params, 1));
     if (made) {
-        rotation_fill(f->team, &f->arena, NULL);
+        rotation_fill(f->team, &f->arena, NULL, 0);
     }
     *state = f;
     return made ? 0 : -1;
@@ -147,7 +148,8 @@ static void a_signal_ends_the_filling(void **state)
     struct fixture *f = *state;
     const volatile sig_atomic_t signal = SIGINT;
     memset(f->arena.base, 0, f->arena.bytes);
-    rotation_fill(f->team, &f->arena, &signal);
+    rotation_fill(f->team, &f->arena, &signal, 0);
+    rotation_fill(f->team, &f->arena, NULL, clock_seconds() - 1); // so does a time that is past
     for (size_t i = 0; i < f->arena.bytes; i++) {
         assert_int_equal(f->arena.base[i], 0);
     }
