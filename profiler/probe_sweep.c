@@ -147,7 +147,8 @@ struct status probe_sweep(struct probe *probe, struct probe_session *session)
         struct ceiling ceiling;
         uint64_t total = (uint64_t)(size * session->threads);
         TRY(probe_interrupted(probe));
-        if (!probe_has_time(probe, probe->deadline)) {
+        // One size at least, so that a busy machine has a figure to show for the sweep.
+        if (extras->size_count > 0 && !probe_has_time(probe, probe->deadline)) {
             break;
         }
         probe_progress(probe, "sweep");
