@@ -1,5 +1,6 @@
 #include "profiler/probe_check.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,11 +76,41 @@ static size_t compare_computes(struct probe_drift *out, size_t max,
     return count;
 }
 
+static bool same_latency(const struct result_latency *a, const struct result_latency *b)
+{
+    return strcmp(a->level, b->level) == 0 && a->page_bytes == b->page_bytes;
+}
+
+// As dependent loads per second, so that more is better here too.
+static size_t compare_latencies(struct probe_drift *out, size_t max,
+                                const struct result_machine *before,
+                                const struct result_machine *after)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < before->latency_count; i++) {
+        for (size_t j = 0; j < after->latency_count && count < max; j++) {
+            const struct result_latency *a = &before->latency[i];
+            const struct result_latency *b = &after->latency[j];
+            if (same_latency(a, b) && both_present(&a->seconds, &b->seconds)) {
+                struct reading old = reading_rate(1, &a->seconds);
+                struct reading now = reading_rate(1, &b->seconds);
+                (void)snprintf(out[count].name, sizeof out->name,
+                               "%s dependent loads, pages of %" PRIu64 " bytes", a->level,
+                               a->page_bytes);
+                compare_readings(&out[count++], &old, &now);
+                break;
+            }
+        }
+    }
+    return count;
+}
+
 size_t probe_compare(struct probe_drift *out, size_t max, size_t *drifted,
                      const struct result_machine *before, const struct result_machine *after)
 {
     size_t count = compare_bandwidths(out, max, before, after);
     count += compare_computes(out + count, max - count, before, after);
+    count += compare_latencies(out + count, max - count, before, after);
     *drifted = 0;
     for (size_t i = 0; i < count; i++) {
         *drifted += out[i].drifted ? 1 : 0;

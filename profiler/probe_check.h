@@ -17,7 +17,8 @@ struct probe_drift {
 enum { PROBE_DRIFTS_MAX = 256 };
 #define DRIFT_FRACTION 0.05
 
-/** Compares what both have (same level, kernel and threads; same dtype, kind, class and threads);
+/** Compares what both have (same level, kernel and threads; same dtype, kind, class and threads;
+ *  latency by level and pages, as dependent loads per second);
  *  returns the number written to out, at most max. *drifted counts those that did. */
 size_t probe_compare(struct probe_drift *out, size_t max, size_t *drifted,
                      const struct result_machine *before, const struct result_machine *after);

@@ -254,6 +254,27 @@ static void drift_needs_distance_and_disjoint_intervals(void **state)
     assert_int_equal(probe_compare(drifts, 1, &drifted, &old, &new), 1);
 }
 
+static void latency_drifts_as_loads_per_second(void **state)
+{
+    (void)state;
+    const double slow[] = {190e-9, 200e-9, 210e-9};
+    const double fast[] = {99e-9, 100e-9, 101e-9};
+    struct result_latency before[] = {{.level = "DRAM", .page_bytes = 4096},
+                                      {.level = "DRAM", .page_bytes = 2 << 20}};
+    struct result_latency after = {.level = "DRAM", .page_bytes = 2 << 20};
+    before[0].seconds = before[1].seconds = reading_of_samples(fast, 3, BETTER_LOWER, ORIGIN_TIMED);
+    after.seconds = reading_of_samples(slow, 3, BETTER_LOWER, ORIGIN_TIMED);
+    struct result_machine old = {.latency = before, .latency_count = 2};
+    struct result_machine new = {.latency = &after, .latency_count = 1};
+    struct probe_drift drifts[PROBE_DRIFTS_MAX];
+    size_t drifted = 0;
+    assert_int_equal(probe_compare(drifts, PROBE_DRIFTS_MAX, &drifted, &old, &new), 1);
+    assert_int_equal(drifted, 1);
+    ASSERT_CLOSE(drifts[0].ratio, 0.5, 1e-12); // half as many
+    ASSERT_CLOSE(drifts[0].old_per_s, 1e7, 1e-9);
+    assert_non_null(strstr(drifts[0].name, "2097152"));
+}
+
 static size_t warnings_of(struct result_run *run, const char *code)
 {
     size_t found = 0;
@@ -341,6 +362,7 @@ int main(void)
         cmocka_unit_test(plateaus_of_a_curve),
         cmocka_unit_test(cores_before_siblings),
         cmocka_unit_test(drift_needs_distance_and_disjoint_intervals),
+        cmocka_unit_test(latency_drifts_as_loads_per_second),
         cmocka_unit_test(a_violated_order_is_reported),
         cmocka_unit_test(a_gemm_above_its_peak),
         cmocka_unit_test(slow_gemm_and_impossible_bandwidth),
