@@ -55,7 +55,7 @@ void probe_product_close(struct product *product)
 static struct status product_size(size_t *n, struct probe *probe, struct probe_session *session,
                                   const char *dtype, double seconds)
 {
-    enum { SMALL = 1024, MOST = 8192, TRIALS = 3 };
+    enum { SMALL = 1024, MOST = 8192, TRIALS = 5 };
     struct product product;
     double shortest = (double)INFINITY;
     TRY(open_inner(&product, probe, session, dtype, SMALL));

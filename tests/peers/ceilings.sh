@@ -5,7 +5,8 @@
 # least 0.97. Needs likwid-bench and a quiet machine; names the load when it was not. Bytes are user
 # bytes on both sides, without write-allocate; that ours touch every one of them is what
 # stream_kernel_check() proves before (a load's sum is over all words, a copy arrives whole).
-#   ceilings.sh SAMPLER [THREADS [ROUNDS [ONLY]]]      SAMPLER: build/tests/ceiling_sampler
+#   ceilings.sh SAMPLER [THREADS [ROUNDS [ONLY]]]      SAMPLER: build/tests/ceiling_sampler;
+#   ONLY: a regular expression of the names
 set -u
 sampler=${1:?ceiling_sampler}
 threads=${2:-$(nproc)}
@@ -41,7 +42,7 @@ compare() {
     kb=$2
     kernels=$3
     shift 3
-    case $name in *"$only"*) ;; *) return ;; esac
+    echo "$name" | grep -qE -- "$only" || return
     best=0
     kernel=
     for candidate in $kernels; do
