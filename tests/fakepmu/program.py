@@ -7,9 +7,8 @@ import sys
 from rig import ARM_MACHINES, MACHINES, Run, invalid
 
 LMROOF, SHIM = sys.argv[1:3]
-CHOSEN = [word.split(":") for word in sys.argv[3:]]  # MACHINE:THREADS
+CHOSEN = [word.split(":") for word in sys.argv[3:]]  # MACHINE:THREADS[:MODEL]
 FLOP = ("flop_f64", "flop_f32", "flop_f16", "flop_bf16")
-MODEL = "pythia-160m"
 TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
         "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4,
         "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 1024,
@@ -73,13 +72,17 @@ def check_joules(machine, threads, where, of, calls):
     check(close(of["joules_per_token"] or 0, want), where, "J/token", of, "want", want)
 
 
+def tiny(rig):
+    path = rig.directory.name + "/config.json"
+    with open(path, "w") as file:
+        json.dump(TINY, file)
+    return path
+
+
 def check_step(machine, threads):
     """A whole step's energy: a whole number of steps was run for each time that it was read."""
     with Run(SHIM, machine) as rig:
-        model = rig.directory.name + "/config.json"
-        with open(model, "w") as file:
-            json.dump(TINY, file)
-        result = rig([LMROOF, "run", "-m", model, "--phase", "decode", "--dtype", "f32", "--context",
+        result = rig([LMROOF, "run", "-m", tiny(rig), "--phase", "decode", "--dtype", "f32", "--context",
                       "16", "--threads", str(threads), "--repeat", "3", "--no-twins", "--step",
                       "--quiet", "--json"], timeout=3000)
         check(result.returncode == 0, "--step", result.returncode, result.stderr)
@@ -93,11 +96,11 @@ def check_step(machine, threads):
         check(close(steps, round(steps)), "--step: not a whole number of steps:", steps, step)
 
 
-def run(machine, threads):
+def run(machine, threads, model=None):
     with Run(SHIM, machine) as rig:
-        result = rig([LMROOF, "run", "-m", MODEL, "--phase", "decode", "--dtype", "f32",
-                      "--threads", str(threads), "--repeat", "3", "--no-twins", "--quiet",
-                      "--json"], timeout=3000)
+        result = rig([LMROOF, "run", "-m", model or tiny(rig), "--phase", "decode", "--dtype",
+                      "f32", "--context", "64", "--threads", str(threads), "--repeat", "3",
+                      "--no-twins", "--quiet", "--json"], timeout=3000)
         check(result.returncode == 0, machine.name, threads, "exit", result.returncode,
               result.stderr)
         if result.returncode != 0:
@@ -113,9 +116,9 @@ def run(machine, threads):
             check_point(machine, threads, point)
 
 
-if "skx" in (name for name, _ in CHOSEN):
+if "skx" in (words[0] for words in CHOSEN):
     check_step(next(m for m in MACHINES if m.name == "skx"), 2)
-for name, threads in CHOSEN:
-    run(next(m for m in MACHINES + ARM_MACHINES if m.name == name), int(threads))
+for name, threads, *model in CHOSEN:
+    run(next(m for m in MACHINES + ARM_MACHINES if m.name == name), int(threads), *model)
 print("program: %d failures in %d runs" % (failures, len(CHOSEN)))
 sys.exit(1 if failures or not CHOSEN else 0)
