@@ -51,6 +51,15 @@ static size_t numbers_end(const char *text, size_t size, size_t at)
     return 0;
 }
 
+// Where what is neither blank nor string ends.
+static size_t plain_end(const char *text, size_t size, size_t at)
+{
+    while (at < size && text[at] != '"' && !is_blank(text[at])) {
+        at++;
+    }
+    return at;
+}
+
 // Copies text[from..to) to out[kept..); the two may be one text.
 static size_t keep(char *out, size_t kept, const char *text, size_t from, size_t to)
 {
@@ -72,9 +81,9 @@ size_t json_text_compact(char *out, const char *text, size_t size, bool drop_sam
     size_t kept = 0;
     for (size_t at = 0; at < size;) {
         at = skip_blanks(text, size, at);
-        while (at < size && text[at] != '"' && !is_blank(text[at])) {
-            out[kept++] = text[at++];
-        }
+        size_t next = plain_end(text, size, at);
+        kept = keep(out, kept, text, at, next);
+        at = next;
         if (at >= size || text[at] != '"') {
             continue;
         }
