@@ -109,11 +109,13 @@ static void write_point_ticks(FILE *s, const struct chart *chart)
 {
     double ticks[TICKS_MAX];
     size_t count = 0;
-    for (double x = next_x(chart, -(double)INFINITY); isfinite(x); x = next_x(chart, x)) {
+    double x = next_x(chart, -(double)INFINITY);
+    while (isfinite(x)) {
         if (count == TICKS_MAX) {
             return;
         }
         ticks[count++] = x;
+        x = next_x(chart, x);
     }
     (void)fputs("set xtics (", s);
     for (size_t i = 0; i < count; i++) {

@@ -58,9 +58,10 @@ static json_t *load_rest(const char *text, size_t size, const struct json_span *
     if (rest == NULL) {
         return NULL;
     }
-    memcpy(rest, text, points->from);
-    memcpy(rest + points->from, "[]", 2);
-    memcpy(rest + points->from + 2, text + points->to, tail);
+    char *at = mempcpy(rest, text, points->from);
+    *at++ = '[';
+    *at++ = ']';
+    memcpy(at, text + points->to, tail);
     json_t *document = json_loadb(rest, points->from + 2 + tail, JSON_REJECT_DUPLICATES, &error);
     free(rest);
     return document;

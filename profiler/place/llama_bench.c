@@ -63,6 +63,17 @@ static struct status take_count(uint64_t *out, const struct place_row *row, cons
 
 // "pp512", "tg128", "pp 512", "pp512+tg128", each possibly with " @ d1024"; ik_llama.cpp also has
 // "tg64@pp512": generated behind a prompt that is not timed.
+static uint64_t *part_of(struct place_test *out, const char *at, bool behind)
+{
+    if (strncmp(at, "pp", 2) == 0) {
+        return behind ? &out->depth : &out->prompt;
+    }
+    if (strncmp(at, "tg", 2) == 0) {
+        return &out->generated;
+    }
+    return *at == 'd' ? &out->depth : NULL;
+}
+
 static struct status take_test_text(struct place_test *out, const struct place_row *row,
                                     const char *text)
 {
@@ -70,19 +81,14 @@ static struct status take_test_text(struct place_test *out, const struct place_r
     bool behind = false; // of an '@'
     for (const char *at = text; *at != '\0';) {
         char *end = NULL;
-        bool prompt = strncmp(at, "pp", 2) == 0;
-        uint64_t *target = prompt && behind            ? &out->depth
-                           : prompt                    ? &out->prompt
-                           : strncmp(at, "tg", 2) == 0 ? &out->generated
-                           : *at == 'd'                ? &out->depth
-                                                       : NULL;
-        if (target == NULL && (*at == '+' || *at == '@' || *at == ' ')) {
+        uint64_t *target = part_of(out, at, behind);
+        if (target == NULL && strchr("+@ ", *at) == NULL) {
+            break;
+        }
+        if (target == NULL) {
             behind = behind || *at == '@';
             at++;
             continue;
-        }
-        if (target == NULL) {
-            break;
         }
         at += *at == 'd' ? 1 : 2;
         TRY(take_count(target, row, at + strspn(at, " "), &end));
