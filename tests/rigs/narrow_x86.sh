@@ -33,7 +33,7 @@ expect() {
 # run_on CPU ISA: all points that a short run measures are that instruction set's, and verified.
 run_on() {
     qemu-x86_64 -cpu "$1" "$LMROOF" run -m "$work/config.json" --phase decode --context 16 \
-        --dtype q8_0 --threads 1 --no-twins --repeat 3 --budget 60 --json >"$work/run.json" \
+        --dtype q8_0 --threads 1 --no-twins --repeat 3 --budget 300 --json >"$work/run.json" \
         2>"$work/err" || { echo "FAIL: run on $1"; cat "$work/err"; exit 1; }
     python3 - "$work/run.json" "$2" <<'EOF' || exit 1
 import json, sys
