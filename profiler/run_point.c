@@ -300,12 +300,25 @@ static struct status measure_work(struct result_point *out, struct run_measure *
     return status_ok();
 }
 
+// Bytes that a cache left are no numbers to every format: a byte of mxfp4's scales may be its NaN,
+// and half of an f32 may be one in 16 bits.
+static void clean_arena(struct run_measure *measure, const struct run_job *job)
+{
+    bool scales = job->dtype == DTYPE_MXFP4 || job->down_dtype == DTYPE_MXFP4;
+    bool halves = measure->appended_ == LINE_F32 && job->dtype != DTYPE_F32;
+    if (measure->appended && job->op != MODEL_OP_ATTENTION && (scales || halves)) {
+        rotation_fill(measure->session->team, &measure->session->arena, measure->signal);
+        measure->appended = false;
+    }
+}
+
 static struct status measure_once(struct result_point *out, struct run_measure *measure,
                                   const struct run_job *job, double seconds)
 {
     struct run_choice choice;
     struct work *work = NULL;
     run_point_describe(out, measure, job);
+    clean_arena(measure, job);
     TRY(run_candidate_choose(&choice, measure, job, (uint64_t)job->step_bytes));
     TRY(run_candidate_create(&work, measure, job, choice.candidate));
     work_set_prefetch(work, choice.prefetch_bytes);
@@ -318,6 +331,10 @@ static struct status measure_once(struct result_point *out, struct run_measure *
     }
     struct status status = measure_work(out, measure, job, work, seconds);
     work_destroy(work);
+    if (job->op == MODEL_OP_ATTENTION && !job->prefill) {
+        measure->appended = true;
+        measure->appended_ = run_line_format(job->kv_dtype);
+    }
     if (job->op == MODEL_OP_ATTENTION && attention_is_quant(run_line_format(job->kv_dtype))) {
         // Appended integers are no numbers to the formats that read the arena next.
         rotation_fill(measure->session->team, &measure->session->arena, measure->signal, 0);
