@@ -307,7 +307,7 @@ static void clean_arena(struct run_measure *measure, const struct run_job *job)
     bool scales = job->dtype == DTYPE_MXFP4 || job->down_dtype == DTYPE_MXFP4;
     bool halves = measure->appended_ == LINE_F32 && job->dtype != DTYPE_F32;
     if (measure->appended && job->op != MODEL_OP_ATTENTION && (scales || halves)) {
-        rotation_fill(measure->session->team, &measure->session->arena, measure->signal);
+        rotation_fill(measure->session->team, &measure->session->arena, measure->signal, 0);
         measure->appended = false;
     }
 }
