@@ -28,6 +28,7 @@ static bool has_vectors(void)
 static void run_all(struct linear *linear, unsigned char *const *weights, unsigned threads,
                     enum linear_mode mode)
 {
+    (void)threads; // a compiler without OpenMP sees no use
 #pragma omp parallel num_threads((int)threads)
     {
         unsigned thread = (unsigned)omp_get_thread_num();
