@@ -9,13 +9,9 @@
 #include <time.h>
 
 // Energy counters move once in a millisecond.
-enum { GUARD_ROUNDS = 20000, BACKGROUND_NS = 2000000, BACKGROUND_ENERGY_NS = 20000000 };
+enum { BACKGROUND_NS = 2000000, BACKGROUND_ENERGY_NS = 20000000 };
 
-// Guards of the same loop differ by what starting and stopping costs, no more.
-static const double guard_tolerance_fraction = 0.01;
-static const double guard_tolerance = 3000;
-
-static const struct counter_set *current_set(const struct counter_session *session)
+const struct counter_set *counter_session_set(const struct counter_session *session)
 {
     return &session->plan.thread_sets[session->set];
 }
@@ -41,13 +37,13 @@ static enum counter_fault warm(const struct counter_source *source, void *group)
 }
 
 // Before the work, outside of every clock: remembers where the counters stand.
-static void arm(void *context, unsigned thread, unsigned threads)
+void counter_session_arm(void *context, unsigned thread, unsigned threads)
 {
     (void)threads;
     struct counter_session *session = context;
     struct session_thread *mine = &session->scratch[thread];
     const struct session_group *group = group_of(session, thread);
-    const struct counter_source *source = current_set(session)->opened->source;
+    const struct counter_source *source = counter_session_set(session)->opened->source;
     mine->before = (struct counter_values){.value = {0}};
     mine->after = (struct counter_values){.value = {0}};
     mine->fault = group->fault;
@@ -58,97 +54,48 @@ static void arm(void *context, unsigned thread, unsigned threads)
     mine->first_cpu = sched_getcpu();
 }
 
-static void collect(void *context, unsigned thread, unsigned threads)
+void counter_session_collect(void *context, unsigned thread, unsigned threads)
 {
     (void)threads;
     struct counter_session *session = context;
     struct session_thread *mine = &session->scratch[thread];
     mine->last_cpu = sched_getcpu();
     if (mine->fault == FAULT_NONE) {
-        mine->fault = current_set(session)->opened->source->read(&mine->after,
-                                                                 group_of(session, thread)->group);
+        mine->fault = counter_session_set(session)->opened->source->read(
+            &mine->after, group_of(session, thread)->group);
     }
 }
 
-static void start(void *context, unsigned thread)
+void counter_session_start(void *context, unsigned thread)
 {
     struct counter_session *session = context;
     struct session_thread *mine = &session->scratch[thread];
     if (session->counting && mine->fault == FAULT_NONE) {
-        mine->fault = current_set(session)->opened->source->start(group_of(session, thread)->group);
+        mine->fault =
+            counter_session_set(session)->opened->source->start(group_of(session, thread)->group);
     }
 }
 
-static void stop(void *context, unsigned thread)
+void counter_session_stop(void *context, unsigned thread)
 {
     struct counter_session *session = context;
     struct session_thread *mine = &session->scratch[thread];
     if (session->counting && mine->fault == FAULT_NONE) {
-        mine->fault = current_set(session)->opened->source->stop(group_of(session, thread)->group);
+        mine->fault =
+            counter_session_set(session)->opened->source->stop(group_of(session, thread)->group);
     }
 }
 
 static void start_body(void *context, unsigned thread, unsigned threads)
 {
     (void)threads;
-    start(context, thread);
+    counter_session_start(context, thread);
 }
 
 static void stop_body(void *context, unsigned thread, unsigned threads)
 {
     (void)threads;
-    stop(context, thread);
-}
-
-static void guard_loop(void *context, unsigned thread, unsigned threads)
-{
-    (void)threads;
-    char name[16] = "";
-    (void)pthread_getname_np(pthread_self(), name, sizeof name);
-    (void)pthread_setname_np(pthread_self(), known_work_name(KNOWN_LOOP));
-    start(context, thread);
-    known_work_run(KNOWN_LOOP, GUARD_ROUNDS, NULL);
-    stop(context, thread);
-    (void)pthread_setname_np(pthread_self(), name);
-}
-
-static double guard_count(const struct counter_session *session, unsigned thread)
-{
-    const struct session_thread *its = &session->scratch[thread];
-    struct counter_interval interval;
-    counter_interval_of(&interval, current_set(session)->events, 1, &its->before, &its->after);
-    return its->fault == FAULT_NONE && interval.fault[0] == FAULT_NONE ? interval.count[0]
-                                                                       : (double)NAN;
-}
-
-// A thread whose set failed has its own fault already; the others must agree with each other.
-static enum counter_fault compare_guards(const struct counter_session *session)
-{
-    double first = (double)NAN;
-    for (unsigned t = 0; t < session->threads; t++) {
-        double count = guard_count(session, t);
-        if (isnan(first)) {
-            first = count;
-        } else if (fabs(count - first) > guard_tolerance + guard_tolerance_fraction * first) {
-            return FAULT_GUARDS;
-        }
-    }
-    return first > 0 || isnan(first) ? FAULT_NONE : FAULT_GUARDS;
-}
-
-void counter_session_check_guards(struct counter_session *session)
-{
-    for (session->set = 0; session->set < session->plan.thread_count; session->set++) {
-        if (!current_set(session)->guarded) {
-            continue;
-        }
-        session->counting = true;
-        team_run(session->team, (struct team_body){arm, session});
-        team_run(session->team, (struct team_body){guard_loop, session});
-        team_run(session->team, (struct team_body){collect, session});
-        session->set_faults[session->set] = compare_guards(session);
-    }
-    session->set = 0;
+    counter_session_stop(context, thread);
 }
 
 static void add(struct counter_session *session, const struct counter_event *event, double count,
@@ -181,7 +128,7 @@ static bool changed_kind(const struct machine *machine, const struct session_thr
 // The guard is the metric `instructions` in the first set, and only there.
 static void add_thread(struct counter_session *session, unsigned thread)
 {
-    const struct counter_set *set = current_set(session);
+    const struct counter_set *set = counter_session_set(session);
     const struct session_thread *its = &session->scratch[thread];
     struct counter_interval interval = {.count = {0}};
     counter_interval_of(&interval, set->events, set->count, &its->before, &its->after);
@@ -292,8 +239,10 @@ static void add_system(struct counter_session *session, const struct counter_set
 void counter_session_run(struct counter_session *session, const struct counter_work *work)
 {
     if (work->call == NULL) {
-        session->calls = work->run(
-            work->context, (struct team_probe){.start = start, .stop = stop, .context = session});
+        session->calls =
+            work->run(work->context, (struct team_probe){.start = counter_session_start,
+                                                         .stop = counter_session_stop,
+                                                         .context = session});
         return;
     }
     team_run(session->team, (struct team_body){start_body, session});
@@ -305,11 +254,11 @@ static void work_counted(struct counter_session *session, const struct counter_w
 {
     session->counting = session->set < session->plan.thread_count;
     if (session->counting) {
-        team_run(session->team, (struct team_body){arm, session});
+        team_run(session->team, (struct team_body){counter_session_arm, session});
     }
     counter_session_run(session, work);
     if (session->counting) {
-        team_run(session->team, (struct team_body){collect, session});
+        team_run(session->team, (struct team_body){counter_session_collect, session});
     }
     for (unsigned t = 0; session->counting && t < session->threads; t++) {
         add_thread(session, t);

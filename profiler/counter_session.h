@@ -1,8 +1,8 @@
 #ifndef PROFILER_COUNTER_SESSION_H
 #define PROFILER_COUNTER_SESSION_H
 
-/** The inside of a session, shared by counters.c (opening, answering) and counter_measure.c
- *  (counting). Nobody else includes it. */
+/** The inside of a session, shared by counters.c (opening, answering), counter_measure.c
+ *  (counting) and counter_guard.c. Nobody else includes it. */
 
 #include "profiler/counter_advice.h"
 #include "profiler/counter_plan.h"
@@ -66,6 +66,18 @@ struct counter_session {
     struct session_energy energy[ENERGY_DOMAINS];
     double idle_seconds; /**< of the last idle moment; 0: none since the last reset */
 };
+
+/** The threads' set in work. Borrowed. */
+const struct counter_set *counter_session_set(const struct counter_session *session);
+
+/** Of a thread, context being the session, outside of every clock: before the work, where its
+ *  counters stand; after it, what they show. A fault is kept in the thread's scratch. */
+void counter_session_arm(void *context, unsigned thread, unsigned threads);
+void counter_session_collect(void *context, unsigned thread, unsigned threads);
+
+/** Of a thread that is armed: counting begins, ends. */
+void counter_session_start(void *context, unsigned thread);
+void counter_session_stop(void *context, unsigned thread);
 
 /** Runs the work once with the current set, or uncounted: the session's calls are set. */
 void counter_session_run(struct counter_session *session, const struct counter_work *work);

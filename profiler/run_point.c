@@ -301,12 +301,13 @@ static struct status measure_work(struct result_point *out, struct run_measure *
 }
 
 // Bytes that a cache left are no numbers to every format: a byte of mxfp4's scales may be its NaN,
-// and half of an f32 may be one in 16 bits.
+// half of an f32 or two integers may be one in 16 bits.
 static void clean_arena(struct run_measure *measure, const struct run_job *job)
 {
     bool scales = job->dtype == DTYPE_MXFP4 || job->down_dtype == DTYPE_MXFP4;
-    bool halves = measure->appended_ == LINE_F32 && job->dtype != DTYPE_F32;
-    if (measure->appended && job->op != MODEL_OP_ATTENTION && (scales || halves)) {
+    bool halves = measure->cache_format == LINE_F32 && job->dtype != DTYPE_F32;
+    bool integers = attention_is_quant(measure->cache_format);
+    if (measure->appended && job->op != MODEL_OP_ATTENTION && (scales || halves || integers)) {
         rotation_fill(measure->session->team, &measure->session->arena, measure->signal, 0);
         measure->appended = false;
     }
@@ -331,13 +332,9 @@ static struct status measure_once(struct result_point *out, struct run_measure *
     }
     struct status status = measure_work(out, measure, job, work, seconds);
     work_destroy(work);
-    if (job->op == MODEL_OP_ATTENTION && !job->prefill) {
+    if (job->op == MODEL_OP_ATTENTION) {
         measure->appended = true;
-        measure->appended_ = run_line_format(job->kv_dtype);
-    }
-    if (job->op == MODEL_OP_ATTENTION && attention_is_quant(run_line_format(job->kv_dtype))) {
-        // Appended integers are no numbers to the formats that read the arena next.
-        rotation_fill(measure->session->team, &measure->session->arena, measure->signal, 0);
+        measure->cache_format = run_line_format(job->kv_dtype);
     }
     return status;
 }

@@ -38,8 +38,8 @@ struct run_measure {
     bool no_twins;
     bool questioned_roof;   /**< the point was above its roof at first: the roof was chosen again */
     bool questioned_kernel; /**< it took longer than both its twins: the kernel was chosen again */
-    bool appended;          /**< a decode wrote rows of its cache's format into the arena, */
-    enum line_format appended_; /**< this one; what reads it next may find no numbers there */
+    bool appended; /**< a decode wrote rows of cache_format into the arena: no numbers to others */
+    enum line_format cache_format;
     unsigned rounds;
     struct run_choice choices[RUN_CHOICES_MAX];
     size_t choice_count;
