@@ -199,7 +199,7 @@ static struct status draw(FILE *out, const struct chart *chart, const char *term
     } else {
         write_lines(script, chart, text);
     }
-    struct status status = gnuplot_run(out, script);
+    struct status status = text ? gnuplot_run_text(out, script, "") : gnuplot_run(out, script);
     (void)fclose(script);
     return status;
 }

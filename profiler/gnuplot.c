@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,5 +124,35 @@ struct status gnuplot_run(FILE *out, FILE *script)
     struct status status = run_child(out, script, err, ends);
     (void)close(ends[0]);
     (void)fclose(err);
+    return status;
+}
+
+static void write_trimmed(FILE *out, char *drawn)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(drawn, "\f\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\f\n", &rest)) {
+        size_t length = strlen(line);
+        while (length > 0 && line[length - 1] == ' ') {
+            length--;
+        }
+        (void)fprintf(out, "%.*s\n", (int)length, line);
+    }
+}
+
+struct status gnuplot_run_text(FILE *out, FILE *script, const char *heading)
+{
+    char *drawn = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&drawn, &size);
+    if (memory == NULL) {
+        return status_error(STATUS_SYSTEM, "no memory for a drawing");
+    }
+    struct status status = gnuplot_run(memory, script);
+    if (fclose(memory) == 0 && status.code == STATUS_OK) {
+        (void)fputs(heading, out);
+        write_trimmed(out, drawn);
+    }
+    free(drawn);
     return status;
 }

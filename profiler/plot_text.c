@@ -154,20 +154,6 @@ static void write_script(FILE *s, const struct plot *plot, struct plot_terminal 
     (void)fputs("\n", s);
 }
 
-// gnuplot starts with a form feed and pads every line: neither belongs into a log file.
-static void write_trimmed(FILE *out, char *drawn)
-{
-    char *rest = NULL;
-    for (char *line = strtok_r(drawn, "\f\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\f\n", &rest)) {
-        size_t length = strlen(line);
-        while (length > 0 && line[length - 1] == ' ') {
-            length--;
-        }
-        (void)fprintf(out, "%.*s\n", (int)length, line);
-    }
-}
-
 static void write_wrapped(FILE *out, unsigned *column, unsigned columns, const char *text)
 {
     unsigned length = (unsigned)strlen(text);
@@ -204,27 +190,19 @@ static void write_legend(FILE *out, const struct plot *plot, unsigned columns)
 
 struct status plot_render_text(FILE *out, const struct plot *plot, struct plot_terminal terminal)
 {
-    char *drawn = NULL;
-    size_t size = 0;
     FILE *script = tmpfile();
-    FILE *memory = open_memstream(&drawn, &size);
-    struct status status = status_ok();
-    if (script == NULL || memory == NULL) {
-        status = status_error(STATUS_SYSTEM, "cannot make a temporary file for gnuplot: %s",
-                              strerror(errno));
-    } else {
-        write_script(script, plot, terminal);
-        status = gnuplot_run(memory, script);
+    if (script == NULL) {
+        return status_error(STATUS_SYSTEM, "cannot make a temporary file for gnuplot: %s",
+                            strerror(errno));
     }
-    if (script != NULL) {
-        (void)fclose(script);
-    }
-    if (memory != NULL && fclose(memory) == 0 && status.code == STATUS_OK) {
-        (void)fprintf(out, "  %s\n  %s\n", plot->y.title, plot->title);
-        write_trimmed(out, drawn);
+    write_script(script, plot, terminal);
+    char heading[2 * PLOT_TEXT];
+    (void)snprintf(heading, sizeof heading, "  %s\n  %s\n", plot->y.title, plot->title);
+    struct status status = gnuplot_run_text(out, script, heading);
+    (void)fclose(script);
+    if (status.code == STATUS_OK) {
         (void)fprintf(out, "    %s\n", plot->x.title);
         write_legend(out, plot, terminal.columns);
     }
-    free(drawn);
     return status;
 }

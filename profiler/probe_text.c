@@ -20,6 +20,9 @@ static void print_rate(FILE *out, const struct reading *reading, const char *uni
     (void)units_format_decimal(high, reading->ci95_high, "");
     char interval[2 * UNITS_TEXT + 8];
     (void)snprintf(interval, sizeof interval, "[%s .. %s]", low, high);
+    if (reading->n == 1) { // nothing to have an interval of
+        (void)snprintf(interval, sizeof interval, "[one sample]");
+    }
     (void)fprintf(out, "  %14s  %-22s", value, interval);
 }
 

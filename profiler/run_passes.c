@@ -1,5 +1,6 @@
 // A run at one number of threads, or at several one after the other.
 #include "profiler/clock.h"
+#include "profiler/result_build.h"
 #include "profiler/run.h"
 #include "profiler/run_document_json.h"
 #include "profiler/run_sweep.h"
@@ -14,7 +15,8 @@ struct passes {
     const struct command_context *context;
     double begin_seconds;
     char budget_text[64];
-    struct status wrong; // the first result that differed from its reference
+    struct status wrong;  // the first result that differed from its reference
+    struct status failed; // the first pass that this machine, or the budget, had no room for
 };
 
 // More threads than there are cpus are refused before anything is measured.
@@ -63,6 +65,12 @@ static struct status run_one(struct passes *p, size_t index)
         p->wrong = p->wrong.code == STATUS_OK ? status : p->wrong;
         status = status_ok();
     }
+    if (status.code == STATUS_UNAVAILABLE) { // the other passes have a say yet
+        p->failed = p->failed.code == STATUS_OK ? status : p->failed;
+        result_warn(p->all, "no_pass", p->request->budget_try, "--threads %llu: %s",
+                    (unsigned long long)own.threads, status.detail);
+        status = status_ok();
+    }
     return status.code == STATUS_OK ? added : status;
 }
 
@@ -72,8 +80,11 @@ static struct status run_all(struct passes *p)
     for (size_t i = 0; i < p->request->thread_counts.count; i++) {
         TRY(run_one(p, i));
     }
+    if (!run_has_measurement(p->all)) {
+        TRY(p->failed);
+    }
     run_sweep_summary(p->all);
-    p->all->complete = true;
+    p->all->complete = p->failed.code == STATUS_OK;
     if (p->request->output != NULL) {
         TRY(run_document_save(p->all, p->context, p->request->output));
     }
@@ -93,6 +104,7 @@ struct status run_execute(struct result_run *out, struct run_request *request,
                        .request = request,
                        .context = context,
                        .begin_seconds = clock_seconds(),
-                       .wrong = status_ok()};
+                       .wrong = status_ok(),
+                       .failed = status_ok()};
     return run_all(&p);
 }

@@ -79,13 +79,13 @@ struct status run_conclude(const struct result_run *run, const struct run_reques
 {
     bool whole = status.code == STATUS_OK || status.code == STATUS_MISMATCH;
     bool part = status.code == STATUS_INTERRUPTED && request->json;
-    if (!whole && !part) {
-        bool left = status.code == STATUS_INTERRUPTED && request->output != NULL &&
-                    (!request->replaces || run_has_measurement(run));
-        return left ? run_interrupted(request->output) : status;
-    }
-    if (part && request->output != NULL) {
+    bool left = status.code == STATUS_INTERRUPTED && request->output != NULL &&
+                (!request->replaces || run_has_measurement(run));
+    if (left) {
         status = run_interrupted(request->output);
+    }
+    if (!whole && !part) {
+        return status;
     }
     struct status printed = run_print(run, request, context);
     return status.code == STATUS_OK ? printed : status;

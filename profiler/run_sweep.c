@@ -26,6 +26,20 @@ static bool append_all(void *list_pointer, size_t *count, const void *from, size
 #define APPEND(to, from, list, count) \
     append_all(&(to)->list, &(to)->count, (from)->list, (from)->count, sizeof *(from)->list)
 
+// An earlier pass's points have it already.
+static void name_threads(struct result_point *point)
+{
+    char suffix[16];
+    char id[sizeof point->id];
+    (void)snprintf(suffix, sizeof suffix, "/t%u", point->threads);
+    size_t length = strlen(point->id);
+    size_t tail = strlen(suffix);
+    if (length < tail || strcmp(point->id + length - tail, suffix) != 0) {
+        (void)snprintf(id, sizeof id, "%.50s%s", point->id, suffix);
+        memcpy(point->id, id, sizeof id);
+    }
+}
+
 static bool append_points(struct result_run *all, const struct result_run *run)
 {
     size_t first = all->point_count;
@@ -33,10 +47,7 @@ static bool append_points(struct result_run *all, const struct result_run *run)
         return false;
     }
     for (size_t i = first; i < all->point_count; i++) {
-        struct result_point *point = &all->points[i];
-        char id[sizeof point->id];
-        (void)snprintf(id, sizeof id, "%.50s/t%u", point->id, point->threads);
-        memcpy(point->id, id, sizeof id);
+        name_threads(&all->points[i]);
     }
     return true;
 }

@@ -25,6 +25,23 @@ sweep() { # ARG...
         --no-twins --counters off --quiet "$@" -o "$work/run.json" >"$work/out" 2>"$work/err" ||
         fail "run --threads 2,1,2 $*: exit $?: $(cat "$work/err")"
 }
+# A pass that finds no time costs no other pass its points: what there is is shown.
+"$LMROOF" run -m pythia-160m --threads 1,2 --phase decode --context 40 --repeat 3 --budget 4 \
+    --counters off --quiet -o "$work/short.json" >"$work/out" 2>"$work/err"
+code=$?
+python3 - "$work/short.json" "$work/out" $code <<'PYTHON' || fail "a sweep without time: exit $code"
+import json, os, sys
+
+shown = open(sys.argv[2]).read()
+if not os.path.exists(sys.argv[1]):
+    assert sys.argv[3] == "1" and not shown  # too slow a machine for a single point
+    sys.exit()
+document = json.load(open(sys.argv[1]))
+measured = [p for p in document["points"] if p["seconds"] is not None]
+for p in document["points"]:
+    assert p["id"].count("/t") == 1, p["id"]
+assert (sys.argv[3] == "0") == bool(measured) == bool(shown), (sys.argv[3], len(measured))
+PYTHON
 check() { # SOURCE
     python3 - "$work/run.json" "$1" <<'PYTHON' || fail "the document of a sweep by $1"
 import json

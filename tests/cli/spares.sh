@@ -53,9 +53,11 @@ echo older >old.json
 ends 1 "$LMROOF" run -m model --phase decode --context 8 --budget 0.001 --quiet -o old.json
 [ "$(cat old.json)" = older ] || fail "a run that measured nothing replaced the older result"
 
-timeout -s TERM 0.3 "$LMROOF" run -m pythia-160m --phase decode --quiet -o old.json >out 2>err
-[ "$(cat old.json)" = older ] && grep -q 'what was measured is in' err &&
-    fail "an older result is called what was measured"
+for json in '' --json; do
+    timeout -s TERM 0.3 "$LMROOF" run -m pythia-160m --phase decode --quiet $json -o old.json >out 2>err
+    [ "$(cat old.json)" = older ] && grep -q 'what was measured is in' err &&
+        fail "$json: an older result is called what was measured"
+done
 
 # A limit on file size is a message, not a signal; nothing is left beside the file.
 echo older >old.json

@@ -51,6 +51,10 @@ static void steps_have_a_knee(void **state)
     assert_string_equal(all.points[0].id, "decode/qkv/bf16/b2/c8/t4");
     assert_string_equal(all.conditions[0].text, "4; 1; 2");
     assert_int_equal(all.crossover_count, 1);
+    struct result_run saved = {.points = NULL}; // as a pass in progress is saved
+    ASSERT_OK(run_sweep_add(&saved, &all));
+    assert_string_equal(saved.points[0].id, "decode/qkv/bf16/b2/c8/t4");
+    result_run_free(&saved);
     assert_int_equal(all.sweep_count, 1);
     const struct result_sweep *sweep = &all.sweeps[0];
     assert_string_equal(sweep->source, "step");
