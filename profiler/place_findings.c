@@ -225,10 +225,10 @@ static void find_level(struct placement *out, size_t index)
     }
     if (fraction > ABOVE_ROOF) {
         add(out, "above_roof", index,
-            "the machine that it ran on (--machine), the model (-m), a model larger than the "
-            "caches",
-            "%.0f %% of the bound: no program exceeds it, so machine or model are others, or the "
-            "weights were served from a cache",
+            "a new 'lmroof probe' on a quiet machine, the machine that it ran on (--machine), the "
+            "model (-m), a model larger than the caches",
+            "%.0f %% of the bound: no program exceeds it, so the profile was disturbed, machine or "
+            "model are others, or the weights were served from a cache",
             100 * fraction);
     } else if (is_decode(point) && fraction >= NEAR_ROOF && !point->compute_bound) {
         add(out, "near_roof", index, "a smaller format, more memory channels, larger batches",

@@ -96,10 +96,15 @@ static void print_reached(FILE *out, const struct place_point *point)
 {
     char rate[UNITS_TEXT];
     char bound[UNITS_TEXT];
-    (void)fprintf(out, "%.0f %% of what %s allows (%s of %s tokens/s; %.2fx left; ",
-                  100 * point->roof_fraction, point->compute_bound ? "arithmetic" : "memory",
+    (void)fprintf(out, "%.0f %% of what %s allows (%s of %s tokens/s; ", 100 * point->roof_fraction,
+                  point->compute_bound ? "arithmetic" : "memory",
                   rate_text(rate, point->tokens / point->test.seconds),
-                  rate_text(bound, point->tokens / point->bound_seconds), 1 / point->roof_fraction);
+                  rate_text(bound, point->tokens / point->bound_seconds));
+    if (point->roof_fraction > 1) {
+        (void)fputs("not possible: the profile is of a worse moment or another machine; ", out);
+    } else {
+        (void)fprintf(out, "%.2fx left; ", 1 / point->roof_fraction);
+    }
     print_shape(out, point);
     (void)fputs(")\n", out);
 }
