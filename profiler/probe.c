@@ -102,6 +102,12 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
     return status_ok();
 }
 
+static void look_again(struct probe_session *session)
+{
+    witness_look(&session->last, session->witness);
+    session->copy_best_per_s = fmax(session->copy_best_per_s, session->last.copy_per_s);
+}
+
 struct status probe_session_open(struct probe_session *out, struct probe *probe,
                                  const unsigned *cpus, unsigned threads)
 {
@@ -130,8 +136,18 @@ struct status probe_session_open(struct probe_session *out, struct probe *probe,
         ceilings_fill(out->ceilings);
         probe->filled = true;
     }
-    witness_look(&out->last, out->witness);
+    look_again(out);
     return status;
+}
+
+// A neighbour comes and goes within milliseconds: a look costs less than a window.
+void probe_session_await(struct probe_session *session)
+{
+    enum { LOOKS = 12 };
+    for (unsigned i = 0;
+         i < LOOKS && probe_is_crowded(session->last.copy_per_s, session->copy_best_per_s); i++) {
+        look_again(session);
+    }
 }
 
 void probe_session_keep(struct probe_session *session, struct probe_samples *samples, double per_s,
@@ -139,7 +155,7 @@ void probe_session_keep(struct probe_session *session, struct probe_samples *sam
 {
     struct witness_look before = session->last;
     struct witness_places *places = &session->view.places;
-    witness_look(&session->last, session->witness);
+    look_again(session);
     if (samples->count < PROBE_WINDOWS_MAX) {
         samples->of[samples->count++] =
             (struct probe_sample){.per_s = per_s,
@@ -147,7 +163,8 @@ void probe_session_keep(struct probe_session *session, struct probe_samples *sam
                                   .signs = *signs,
                                   .place_before = witness_place(places, &before),
                                   .place_after = witness_place(places, &session->last),
-                                  .loop_per_s = fmin(before.loop_per_s, session->last.loop_per_s)};
+                                  .loop_per_s = fmin(before.loop_per_s, session->last.loop_per_s),
+                                  .copy_per_s = fmin(before.copy_per_s, session->last.copy_per_s)};
     }
 }
 

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// Well below what clocks of many busy cores explain, and above two threads on one core.
+#define SHARING_WARNED 0.7
+
 static const char *rate_text(char *out, const struct reading *rate, const char *unit)
 {
     return units_format_decimal(out, rate->value, unit);
@@ -193,6 +196,48 @@ static void check_distance(struct result_run *run, const struct machine *machine
     }
 }
 
+static void mark_threads(struct result_run *run, const char *why)
+{
+    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
+        struct result_bandwidth *row = &run->machine.bandwidth[i];
+        if (row->threads > 1 && row->unsteady[0] == '\0') {
+            (void)snprintf(row->unsteady, sizeof row->unsteady, "%s", why);
+        }
+    }
+    for (size_t i = 0; i < run->machine.compute_count; i++) {
+        struct result_compute *row = &run->machine.compute[i];
+        if (row->threads > 1 && row->unsteady[0] == '\0') {
+            (void)snprintf(row->unsteady, sizeof row->unsteady, "%s", why);
+        }
+    }
+}
+
+// Threads on cores of their own take nothing from each other's arithmetic but some clock; two on
+// one core have half of it each.
+static void check_sharing(struct result_run *run, const struct machine *machine,
+                          const struct probe_view *seen)
+{
+    char why[160];
+    if (seen->sharing > 0) {
+        result_fact(&run->conditions, &run->condition_count, "core_sharing", "%.3g", seen->sharing);
+    }
+    // Where the topology tells two threads of a core they may have been asked for.
+    if (!(seen->sharing > 0 && seen->sharing < SHARING_WARNED) || machine->smt) {
+        return;
+    }
+    (void)snprintf(why, sizeof why,
+                   "one core for two cpus: together they run known arithmetic at %.0f %% of what "
+                   "each does alone",
+                   100 * seen->sharing);
+    result_warn(
+        run, "cores_shared",
+        "ask the provider for whole cores, or repeat it: the hypervisor may move them apart",
+        "%s, though the topology tells two cores: ceilings of several threads are of that "
+        "placement",
+        why);
+    mark_threads(run, why);
+}
+
 struct name_list {
     char text[160];
     size_t count;
@@ -245,5 +290,6 @@ void probe_check_roofs(struct result_run *run, const struct machine *machine,
     check_gemm(run);
     check_above(run);
     check_distance(run, machine, seen);
+    check_sharing(run, machine, seen);
     check_steady(run, seen);
 }

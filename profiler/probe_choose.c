@@ -25,6 +25,8 @@ struct probe_item *probe_add_item(struct item_list *list, enum item_role role,
     item->every = 1;
     if (ceiling != NULL) {
         item->ceiling = *ceiling;
+        item->samples.heeds_copy = ceiling->kind == CEILING_STREAM &&
+                                   ceiling->level != LEVEL_DRAM && !ceiling->stream->nontemporal;
         item->samples.shared = ceiling->kind == CEILING_STREAM &&
                                (ceiling->level >= LEVEL_L3 || ceiling->stream->nontemporal);
     }
@@ -154,16 +156,19 @@ struct status probe_choose_streams(struct item_list *list, struct probe *probe,
                                    struct probe_session *session, bool brief)
 {
     const char *const *kernels = probe->options->quick ? kernels_quick : kernels_full;
-    static const enum memory_level order[] = {LEVEL_DRAM, LEVEL_L3, LEVEL_L2, LEVEL_L1};
+    // The slower a level, the longer its trials; what one leaves is the next one's.
+    static const struct {
+        enum memory_level level;
+        double until; // of the time to choose
+    } order[] = {{LEVEL_DRAM, 0.5}, {LEVEL_L3, 0.7}, {LEVEL_L2, 0.85}, {LEVEL_L1, 1}};
     double begin = clock_seconds();
     for (size_t i = 0; i < LEVEL_COUNT; i++) {
-        double share = (double)(i + 1) / LEVEL_COUNT;
-        enum memory_level level = order[i];
+        enum memory_level level = order[i].level;
         bool asked = probe->options->levels[level] && (level != LEVEL_DRAM || probe->dram);
         if (asked && (!brief || level == LEVEL_DRAM)) {
             probe_progress(probe, memory_level_name(level));
             TRY(choose_level(list, probe, session, level, brief ? kernels_brief : kernels,
-                             begin + share * (list->choose_by - begin)));
+                             begin + order[i].until * (list->choose_by - begin)));
         }
     }
     return status_ok();

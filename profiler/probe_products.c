@@ -93,6 +93,7 @@ static struct status add_product(struct item_list *list, struct probe *probe,
     // A product lasts as long as a dozen other windows.
     item->every = quick ? 2 : 4;
     item->product = product;
+    item->samples.heeds_copy = true;
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "profiler/probe_items.h"
 #include "profiler/result_build.h"
 #include "profiler/uarch.h"
+#include "roofline/stats.h"
 #include "roofline/units.h"
 
 #include <math.h>
@@ -13,6 +14,9 @@
 static void take_window(struct probe_item *item, struct probe_session *session)
 {
     struct ceiling_sample sample = {.core_hz = (double)NAN};
+    if (item->samples.heeds_copy) {
+        probe_session_await(session);
+    }
     if (item->role == ROLE_PRODUCT) {
         sample.per_s = probe_product_sample(&sample.timing, item->product);
     } else if (item->role == ROLE_CHASE) {
@@ -26,8 +30,12 @@ static void take_window(struct probe_item *item, struct probe_session *session)
 static struct status sample_rounds(struct item_list *list, struct probe *probe,
                                    struct probe_session *session)
 {
+    double sharing[PROBE_ROUNDS];
+    session->view.sharing = (double)NAN;
     for (unsigned round = 0; round < PROBE_ROUNDS; round++) {
         probe_progress(probe, "sampling");
+        sharing[round] = witness_sharing(session->witness);
+        session->view.sharing = stats_median(sharing, round + 1);
         for (size_t i = 0; i < list->count; i++) {
             struct probe_item *item = &list->items[i];
             TRY(probe_interrupted(probe));
@@ -198,21 +206,36 @@ static void push_unverified(struct probe *probe, unsigned threads)
     }
 }
 
-static void look_at_all(struct probe_session *session, const struct item_list *list)
+// Turns of the witness's copy on an idle core, from the clock that the chains saw: whatever
+// disturbs a window lowers its clock. NaN if this core's rate is not known.
+static double known_copy(const struct probe *probe, const struct item_list *list)
+{
+    double hz = (double)NAN;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct probe_samples *samples = &list->items[i].samples;
+        for (size_t j = 0; j < samples->count; j++) {
+            hz = fmax(hz, samples->of[j].core_hz); // NaN gives way
+        }
+    }
+    return uarch_copy_per_cycle(NULL, probe->host->machine) * hz / witness_copy_bytes();
+}
+
+static void look_at_all(const struct probe *probe, struct probe_session *session,
+                        const struct item_list *list)
 {
     const struct probe_samples **all = calloc(list->count, sizeof *all);
     for (size_t i = 0; all != NULL && i < list->count; i++) {
         all[i] = &list->items[i].samples;
     }
     if (all != NULL) {
-        probe_view_make(&session->view, all, list->count);
+        probe_view_make(&session->view, all, list->count, known_copy(probe, list));
     }
     free(all);
 }
 
 static void push_all(struct probe *probe, struct probe_session *session, struct item_list *list)
 {
-    look_at_all(session, list);
+    look_at_all(probe, session, list);
     for (size_t i = 0; i < list->count; i++) {
         struct probe_item *item = &list->items[i];
         probe_samples_read(&item->per_s, &item->core_hz, item->unsteady, sizeof item->unsteady,

@@ -25,6 +25,17 @@ bool probe_sample_is_clean(const struct probe_sample *sample, const struct probe
            !is_slowed(sample, view);
 }
 
+bool probe_is_crowded(double copy_per_s, double copy_best_per_s)
+{
+    return copy_per_s < PROBE_SLOWED_FRACTION * copy_best_per_s;
+}
+
+static bool is_crowded(const struct probe_sample *sample, const struct probe_samples *samples,
+                       const struct probe_view *view)
+{
+    return samples->heeds_copy && probe_is_crowded(sample->copy_per_s, view->copy_best_per_s);
+}
+
 static unsigned most_common(const struct probe_samples *const *all, size_t count)
 {
     size_t seen[WITNESS_PLACES_MAX] = {0};
@@ -41,8 +52,14 @@ static unsigned most_common(const struct probe_samples *const *all, size_t count
     return best;
 }
 
-static void count_sample(struct probe_view *view, const struct probe_sample *sample)
+static void count_sample(struct probe_view *view, const struct probe_sample *sample,
+                         const struct probe_samples *samples)
 {
+    if (is_crowded(sample, samples, view)) {
+        view->crowded++;
+        view->copy_worst_fraction =
+            fmin(view->copy_worst_fraction, sample->copy_per_s / view->copy_best_per_s);
+    }
     view->sampled++;
     view->moved += is_moved(sample, view->usual_place) ? 1 : 0;
     view->slowed += is_slowed(sample, view) ? 1 : 0;
@@ -54,19 +71,25 @@ static void count_sample(struct probe_view *view, const struct probe_sample *sam
     view->signs.involuntary_switches += fmax(sample->signs.involuntary_switches, 0);
 }
 
-void probe_view_make(struct probe_view *view, const struct probe_samples *const *all, size_t count)
+void probe_view_make(struct probe_view *view, const struct probe_samples *const *all, size_t count,
+                     double copy_known_per_s)
 {
     struct witness_places places = view->places;
-    *view = (struct probe_view){.places = places, .loop_worst_fraction = 1};
+    *view = (struct probe_view){.places = places,
+                                .sharing = view->sharing,
+                                .copy_best_per_s = fmax(copy_known_per_s, 0), // NaN gives way
+                                .loop_worst_fraction = 1,
+                                .copy_worst_fraction = 1};
     view->usual_place = most_common(all, count);
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < all[i]->count; j++) {
             view->loop_best_per_s = fmax(view->loop_best_per_s, all[i]->of[j].loop_per_s);
+            view->copy_best_per_s = fmax(view->copy_best_per_s, all[i]->of[j].copy_per_s);
         }
     }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < all[i]->count; j++) {
-            count_sample(view, &all[i]->of[j]);
+            count_sample(view, &all[i]->of[j], all[i]);
         }
     }
 }
@@ -80,11 +103,14 @@ void probe_view_add(struct probe_view *sum, const struct probe_view *view)
     for (unsigned i = 0; i < view->places.count; i++) {
         (void)witness_place(&sum->places, &view->places.looks[i]);
     }
+    sum->sharing = fmin(sum->sharing, view->sharing); // NaN gives way
     sum->sampled += view->sampled;
     sum->moved += view->moved;
     sum->slowed += view->slowed;
     sum->interrupted += view->interrupted;
+    sum->crowded += view->crowded;
     sum->loop_worst_fraction = fmin(sum->loop_worst_fraction, view->loop_worst_fraction);
+    sum->copy_worst_fraction = fmin(sum->copy_worst_fraction, view->copy_worst_fraction);
     sum->signs.steal_seconds += view->signs.steal_seconds;
     sum->signs.throttled_count += view->signs.throttled_count;
     sum->signs.involuntary_switches += view->signs.involuntary_switches;
@@ -97,6 +123,7 @@ static void describe(char *out, size_t size, const struct probe_view *seen,
     char switches[160];
     char moved[112] = "";
     char slowed[96] = "";
+    char crowded[128] = "";
     if (seen->moved > 0 && places->count > 1) {
         double low = (double)INFINITY;
         double high = 0;
@@ -113,10 +140,17 @@ static void describe(char *out, size_t size, const struct probe_view *seen,
                        ", cores slowed to %.0f %% at worst by neighbours or stolen time",
                        100 * seen->loop_worst_fraction);
     }
+    if (seen->crowded > 0) {
+        (void)snprintf(
+            crowded, sizeof crowded,
+            ", a neighbour on the same core (a known copy within L1 ran at %.0f %% of its "
+            "best at worst)",
+            100 * seen->copy_worst_fraction);
+    }
     (void)interference_describe(switches, sizeof switches, &seen->signs);
-    char all[384];
-    (void)snprintf(all, sizeof all, "%s%s%s%s", switches[0] != '\0' ? ", " : "", switches, moved,
-                   slowed);
+    char all[512];
+    (void)snprintf(all, sizeof all, "%s%s%s%s%s", switches[0] != '\0' ? ", " : "", switches, moved,
+                   slowed, crowded);
     (void)snprintf(out, size, "%s", all[0] == '\0' ? "" : all + 2);
 }
 
@@ -126,27 +160,51 @@ char *probe_view_describe(char *out, size_t size, const struct probe_view *view)
     return out;
 }
 
-// The windows that make a figure: undisturbed ones in the order of time, then disturbed ones up to
-// the least.
+// The windows that make a figure, by what they saw: nothing, a neighbour on the core, anything.
 struct chosen {
     const struct probe_sample *of[PROBE_WINDOWS_MAX];
     size_t count;
     size_t clean;
+    size_t crowded; // with no other sign; not chosen where there are enough clean ones
 };
 
+enum window_class { WINDOW_CLEAN, WINDOW_CROWDED, WINDOW_DISTURBED };
+
+static enum window_class class_of(const struct probe_sample *sample,
+                                  const struct probe_samples *samples,
+                                  const struct probe_view *view)
+{
+    if (!probe_sample_is_clean(sample, view)) {
+        return WINDOW_DISTURBED;
+    }
+    return is_crowded(sample, samples, view) ? WINDOW_CROWDED : WINDOW_CLEAN;
+}
+
+static void take_class(struct chosen *out, const struct probe_samples *samples,
+                       const struct probe_view *view, enum window_class wanted, size_t most)
+{
+    for (size_t i = 0; i < samples->count && out->count < most; i++) {
+        if (class_of(&samples->of[i], samples, view) == wanted) {
+            out->of[out->count++] = &samples->of[i];
+        }
+    }
+}
+
+// Each class in the order of time, the worse only where the better are not enough.
 static void choose(struct chosen *out, const struct probe_samples *samples,
                    const struct probe_view *view, size_t least)
 {
-    out->count = out->clean = 0;
-    for (unsigned disturbed = 0; disturbed < 2; disturbed++) {
-        for (size_t i = 0; i < samples->count; i++) {
-            bool wanted = probe_sample_is_clean(&samples->of[i], view) == (disturbed == 0);
-            if (wanted && (disturbed == 0 || out->count < least)) {
-                out->of[out->count++] = &samples->of[i];
-            }
-        }
-        out->clean = disturbed == 0 ? out->count : out->clean;
+    *out = (struct chosen){.count = 0};
+    for (size_t i = 0; i < samples->count; i++) {
+        enum window_class class = class_of(&samples->of[i], samples, view);
+        out->clean += class == WINDOW_CLEAN ? 1 : 0;
+        out->crowded += class == WINDOW_CROWDED ? 1 : 0;
     }
+    take_class(out, samples, view, WINDOW_CLEAN, PROBE_WINDOWS_MAX);
+    if (out->count < least) {
+        take_class(out, samples, view, WINDOW_CROWDED, PROBE_WINDOWS_MAX);
+    }
+    take_class(out, samples, view, WINDOW_DISTURBED, least);
 }
 
 // How far apart the bests of the run's quarters are; 0 where they have less than two windows each.
@@ -169,11 +227,11 @@ static void name_signs(char *out, size_t size, const struct probe_samples *sampl
                        const struct probe_view *view, size_t least, bool others)
 {
     struct probe_view own = *view;
-    own.sampled = own.moved = own.slowed = own.interrupted = 0;
-    own.loop_worst_fraction = 1;
+    own.sampled = own.moved = own.slowed = own.interrupted = own.crowded = 0;
+    own.loop_worst_fraction = own.copy_worst_fraction = 1;
     own.signs = (struct interference_signs){.elapsed_seconds = 0};
     for (size_t i = 0; i < samples->count; i++) {
-        count_sample(&own, &samples->of[i]);
+        count_sample(&own, &samples->of[i], samples);
     }
     // Where time ran out before there were enough, what the whole session saw is why.
     describe(out, size, samples->count < least ? view : &own, &view->places);
@@ -195,7 +253,8 @@ static void explain(char *out, size_t size, const struct reading *reading,
     bool scattered = width > steady_width || drift > steady_drift;
     char signs[384];
     out[0] = '\0';
-    if (chosen->clean >= least && !scattered && 2 * chosen->clean >= samples->count) {
+    bool interrupted = 2 * (chosen->clean + chosen->crowded) < samples->count;
+    if (chosen->clean >= least && !scattered && !interrupted) {
         return;
     }
     // The windows in question are undisturbed ones: no other sign explains why they scatter.
@@ -244,8 +303,9 @@ void probe_samples_read(struct reading *out, struct reading *core_hz, char *unst
     size_t groups = best_of_groups(per_s, hz, &chosen, least);
     *out = reading_of_samples(per_s, groups, BETTER_HIGHER, ORIGIN_TIMED);
     if (core_hz != NULL) {
-        *core_hz = chosen.clean > 0
-                       ? clock_reading(hz, chosen.clean < groups ? chosen.clean : groups)
+        size_t ran = chosen.clean + chosen.crowded;
+        *core_hz = ran > 0
+                       ? clock_reading(hz, ran < groups ? ran : groups)
                        : reading_absent(ABSENT_FAILED, "no undisturbed sample to count cycles in",
                                         "repeat it on a quiet machine");
     }

@@ -20,12 +20,16 @@ struct probe_sample {
     unsigned place_before; /**< of the threads, index into the run's places */
     unsigned place_after;
     double loop_per_s; /**< of the witness, the slower of before and after */
+    double copy_per_s; /**< likewise */
 };
 
 struct probe_samples {
     struct probe_sample of[PROBE_WINDOWS_MAX];
     size_t count;
     bool shared; /**< served by a cache or memory that others use too */
+    /** Bound by the core's own ports and caches, which a neighbour on it takes from: windows in
+     *  which the witness's copy was slow count only where others are too few. */
+    bool heeds_copy;
 };
 
 /** What a whole session saw. */
@@ -33,31 +37,42 @@ struct probe_view {
     struct witness_places places;
     unsigned usual_place; /**< where most samples were taken */
     double loop_best_per_s;
-    size_t sampled; /**< samples of all ceilings, and those that each sign was seen at */
+    double copy_best_per_s; /**< seen, or known of this core where that is more */
+    size_t sampled;         /**< samples of all ceilings, and those that each sign was seen at */
     size_t moved;
     size_t slowed;
     size_t interrupted;
+    size_t crowded;
+    /** witness_sharing(), middle of the run's; NaN for one thread. probe_view_make() keeps it. */
+    double sharing;
     double loop_worst_fraction;      /**< of the best, over all samples */
+    double copy_worst_fraction;      /**< likewise, of ceilings that a core bounds */
     struct interference_signs signs; /**< summed */
 };
 
-/** Below this fraction of the run's best the witness's loop was slowed. */
+/** Below this fraction of the run's best the witness's loop, or copy, was slowed. */
 #define PROBE_SLOWED_FRACTION 0.90
 
-/** Looks at all samples of a session: where most were taken, how fast the loop was at best, how
- *  often each sign was seen. places of *view is kept. */
-void probe_view_make(struct probe_view *view, const struct probe_samples *const *all, size_t count);
+/** True if a copy of the witness tells of a neighbour on the core, the best one being known. */
+bool probe_is_crowded(double copy_per_s, double copy_best_per_s);
+
+/** Looks at all samples of a session: where most were taken, how fast loop and copy were at best,
+ *  how often each sign was seen. copy_known_per_s: of an undisturbed core, NaN if unknown. places
+ *  and sharing of *view are kept. */
+void probe_view_make(struct probe_view *view, const struct probe_samples *const *all, size_t count,
+                     double copy_known_per_s);
 
 /** The reading of n = least samples, each the best of the undisturbed windows that are its own
- *  (with disturbed ones where there are not enough: then a window is a sample). unsteady, of size
- *  bytes, gets "" or why the figure is not to be relied upon, naming the signs: fewer than `least`
- *  undisturbed windows, half of all disturbed, the bests of the run's quarters more than 8 % apart,
- *  or an interval wider than 10 %. core_hz, of the same windows, may be NULL. */
+ *  (where there are not enough with those that had a neighbour on the core; still not enough: with
+ *  any, and a window is a sample). unsteady, of size bytes, gets "" or why the figure is not to be
+ *  relied upon, naming the signs: fewer than `least` undisturbed windows, half of all disturbed by
+ *  else than a neighbour, the bests of the run's quarters more than 8 % apart, or an interval wider
+ *  than 10 %. core_hz, of the same windows, may be NULL. */
 void probe_samples_read(struct reading *out, struct reading *core_hz, char *unsteady, size_t size,
                         const struct probe_samples *samples, const struct probe_view *view,
                         size_t least);
 
-/** True if nothing was seen to disturb it. */
+/** True if nothing was seen to disturb it but, maybe, a neighbour on the core. */
 bool probe_sample_is_clean(const struct probe_sample *sample, const struct probe_view *view);
 
 /** Adds what another session saw; the sum is good for probe_view_describe(). */

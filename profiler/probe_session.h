@@ -40,6 +40,7 @@ struct probe_session {
     struct ceilings *ceilings;
     struct witness *witness;
     struct witness_look last; /**< after the latest sample */
+    double copy_best_per_s;   /**< of the witness, so far */
     struct probe_view view;   /**< of its roofs */
     unsigned cpus[MACHINE_CPUS_MAX];
     unsigned threads;
@@ -50,6 +51,9 @@ struct probe_session {
 CHECKED struct status probe_session_open(struct probe_session *out, struct probe *probe,
                                          const unsigned *cpus, unsigned threads);
 void probe_session_close(struct probe_session *session);
+
+/** Waits, at most a millisecond, while a neighbour is seen on the threads' cores. */
+void probe_session_await(struct probe_session *session);
 
 /** Keeps a sample that was just taken, with a look at the threads after it. */
 void probe_session_keep(struct probe_session *session, struct probe_samples *samples, double per_s,

@@ -12,4 +12,8 @@
 double uarch_fma_per_cycle(const char **source, const struct machine *machine,
                            unsigned vector_bytes);
 
+/** User bytes per cycle that a plain copy within the first cache reaches on an otherwise idle core,
+ *  half of them loaded; NaN unless it was measured on this microarchitecture. *source as above. */
+double uarch_copy_per_cycle(const char **source, const struct machine *machine);
+
 #endif

@@ -9,6 +9,8 @@
 #include <string.h>
 
 enum { BURSTS = 5, TRIPS = 16, SPINS = 256, LINE = 128 };
+/** Each side of the copy: both fit a first cache of 32 KiB, and hardly beside another's data. */
+enum { COPY_BYTES = 3 * STREAM_BLOCK, COPY_ROOM = 2 * (COPY_BYTES + LINE) };
 
 static const double patience_seconds = 3e-4;
 static const double loop_seconds = 2e-5;
@@ -22,11 +24,18 @@ struct witness_pair {
 struct witness {
     struct team *team;
     const struct compute_kernel *kernel;
+    const struct compute_kernel *wide; // the most that a core's pipes do
+    const struct stream_kernel *copy;
     uint64_t iterations;
+    uint64_t wide_iterations;
+    size_t passes;
     unsigned pairs;
     struct witness_pair *pair;
     struct compute_state *states; // one per thread
-    double *loops_per_s;          // one per thread
+    struct compute_state *wide_states;
+    unsigned char *copied; // COPY_ROOM per thread
+    double *loops_per_s;   // one per thread
+    double *copies_per_s;  // one per thread
 };
 
 // False once the other side has given up or the deadline is over.
@@ -71,6 +80,18 @@ static void pass_line(struct witness_pair *pair, unsigned side)
     }
 }
 
+static double copies(const struct witness *witness, unsigned thread, size_t passes)
+{
+    unsigned char *room = witness->copied + (size_t)thread * COPY_ROOM;
+    struct stream_slice slice = {.to = (double *)(void *)room,
+                                 .from = (double *)(void *)(room + COPY_BYTES + LINE),
+                                 .bytes = COPY_BYTES,
+                                 .passes = passes};
+    double begin = clock_seconds();
+    witness->copy->run(&slice);
+    return (double)passes / (clock_seconds() - begin);
+}
+
 static void look(void *context, unsigned thread, unsigned threads)
 {
     struct witness *witness = context;
@@ -81,6 +102,48 @@ static void look(void *context, unsigned thread, unsigned threads)
     double begin = clock_seconds();
     witness->kernel->run(&witness->states[thread], witness->iterations);
     witness->loops_per_s[thread] = (double)witness->iterations / (clock_seconds() - begin);
+    (void)copies(witness, thread, 2); // whatever ran before has emptied the cache
+    witness->copies_per_s[thread] = copies(witness, thread, witness->passes);
+}
+
+// Which threads run the wide loop: all, or those of this parity.
+enum wide_who { WIDE_EVEN, WIDE_ODD, WIDE_ALL };
+
+struct wide_call {
+    struct witness *witness;
+    enum wide_who who;
+};
+
+static void run_wide(void *context, unsigned thread, unsigned threads)
+{
+    const struct wide_call *call = context;
+    struct witness *witness = call->witness;
+    (void)threads;
+    if (call->who == WIDE_ALL || thread % 2 == call->who) {
+        double begin = clock_seconds();
+        witness->wide->run(&witness->wide_states[thread], witness->wide_iterations);
+        witness->loops_per_s[thread] = (double)witness->wide_iterations / (clock_seconds() - begin);
+    }
+}
+
+static void time_wide(struct witness *witness, enum wide_who who)
+{
+    struct wide_call call = {witness, who};
+    team_run(witness->team, (struct team_body){run_wide, &call});
+}
+
+double witness_sharing(struct witness *witness)
+{
+    double together[2 * WITNESS_PAIRS_MAX];
+    double lowest = (double)NAN;
+    time_wide(witness, WIDE_ALL);
+    memcpy(together, witness->loops_per_s, 2 * witness->pairs * sizeof *together);
+    time_wide(witness, WIDE_EVEN);
+    time_wide(witness, WIDE_ODD);
+    for (unsigned t = 0; t < 2 * witness->pairs; t++) {
+        lowest = fmin(lowest, together[t] / witness->loops_per_s[t]); // NaN gives way
+    }
+    return lowest;
 }
 
 void witness_look(struct witness_look *out, struct witness *witness)
@@ -93,12 +156,13 @@ void witness_look(struct witness_look *out, struct witness *witness)
     }
     team_run(witness->team, (struct team_body){look, witness});
     out->pairs = witness->pairs;
-    out->loop_per_s = (double)INFINITY;
+    out->loop_per_s = out->copy_per_s = (double)INFINITY;
     for (unsigned i = 0; i < witness->pairs; i++) {
         out->line_seconds[i] = witness->pair[i].seconds;
     }
     for (unsigned t = 0; t < threads; t++) {
         out->loop_per_s = fmin(out->loop_per_s, witness->loops_per_s[t]);
+        out->copy_per_s = fmin(out->copy_per_s, witness->copies_per_s[t]);
     }
 }
 
@@ -114,6 +178,37 @@ static const struct compute_kernel *portable_kernel(const struct ceiling_kernels
     return NULL;
 }
 
+// The verified f32 arithmetic that does most at once, with most chains to fill the pipes.
+static const struct compute_kernel *widest_chains(const struct ceiling_kernels *kernels,
+                                                  const struct compute_kernel *least)
+{
+    const struct compute_kernel *widest = least;
+    for (size_t i = 0; i < kernels->compute_count; i++) {
+        const struct compute_kernel *kernel = kernels->compute[i];
+        bool usable = kernels->verified[i] && strcmp(kernel->dtype, "f32") == 0 &&
+                      kernel->meaning == COMPUTE_FMA && kernel->prepare == NULL;
+        bool wider = kernel->vector_bytes > widest->vector_bytes ||
+                     (kernel->vector_bytes == widest->vector_bytes &&
+                      (kernel->chains > widest->chains || widest->meaning != COMPUTE_FMA));
+        widest = usable && wider ? kernel : widest;
+    }
+    return widest;
+}
+
+// The widest, which meets the ports' limit where a neighbour takes from it.
+static const struct stream_kernel *widest_copy(const struct ceiling_kernels *kernels)
+{
+    const struct stream_kernel *widest = NULL;
+    for (size_t i = 0; i < kernels->stream_count; i++) {
+        const struct stream_kernel *kernel = kernels->streams[i];
+        if (strcmp(kernel->kernel, "copy") == 0 && kernel->prefetch_bytes == 0 &&
+            (widest == NULL || kernel->width_bits > widest->width_bits)) {
+            widest = kernel;
+        }
+    }
+    return widest;
+}
+
 static struct status allocate(struct witness *witness, unsigned threads)
 {
     size_t pairs = witness->pairs > 0 ? witness->pairs : 1;
@@ -121,13 +216,21 @@ static struct status allocate(struct witness *witness, unsigned threads)
     witness->states =
         aligned_alloc(_Alignof(struct compute_state), threads * sizeof *witness->states);
     witness->loops_per_s = calloc(threads, sizeof *witness->loops_per_s);
-    if (witness->pair == NULL || witness->states == NULL || witness->loops_per_s == NULL) {
+    witness->wide_states =
+        aligned_alloc(_Alignof(struct compute_state), threads * sizeof *witness->wide_states);
+    witness->copied = aligned_alloc(LINE, (size_t)threads * COPY_ROOM);
+    witness->copies_per_s = calloc(threads, sizeof *witness->copies_per_s);
+    if (witness->pair == NULL || witness->states == NULL || witness->loops_per_s == NULL ||
+        witness->wide_states == NULL || witness->copied == NULL || witness->copies_per_s == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for a witness of %u threads", threads);
     }
     memset(witness->pair, 0, pairs * sizeof *witness->pair);
     memset(witness->states, 0, threads * sizeof *witness->states);
+    memset(witness->wide_states, 0, threads * sizeof *witness->wide_states);
+    memset(witness->copied, 1, (size_t)threads * COPY_ROOM);
     for (unsigned t = 0; t < threads; t++) {
         compute_state_fill(&witness->states[t], witness->kernel, witness->kernel->vector_bytes);
+        compute_state_fill(&witness->wide_states[t], witness->wide, witness->wide->vector_bytes);
     }
     return status_ok();
 }
@@ -136,14 +239,22 @@ static struct status allocate(struct witness *witness, unsigned threads)
 static void calibrate(struct witness *witness)
 {
     enum { LOOKS = 5 };
-    double best = 0;
+    double loop = 0;
+    double copy = 0;
     witness->iterations = 2000;
+    witness->passes = 50;
     for (unsigned i = 0; i < LOOKS; i++) {
         struct witness_look first;
         witness_look(&first, witness);
-        best = fmax(best, first.loop_per_s);
+        loop = fmax(loop, first.loop_per_s);
+        copy = fmax(copy, first.copy_per_s);
     }
-    witness->iterations = (uint64_t)(best * loop_seconds) + 1;
+    witness->iterations = (uint64_t)(loop * loop_seconds) + 1;
+    witness->passes = (size_t)(copy * loop_seconds) + 1;
+    witness->wide_iterations = 500;
+    time_wide(witness, WIDE_ALL); // once to settle
+    time_wide(witness, WIDE_ALL);
+    witness->wide_iterations = (uint64_t)(witness->loops_per_s[0] * loop_seconds) + 1;
 }
 
 struct status witness_create(struct witness **out, struct team *team,
@@ -152,14 +263,20 @@ struct status witness_create(struct witness **out, struct team *team,
     unsigned threads = team_threads(team);
     const struct compute_kernel *kernel = portable_kernel(kernels);
     *out = NULL;
-    if (kernel == NULL) {
-        return status_error(STATUS_UNAVAILABLE, "no portable f32 arithmetic passed its check");
+    const struct stream_kernel *copy = widest_copy(kernels);
+    if (kernel == NULL || copy == NULL) {
+        return status_error(STATUS_UNAVAILABLE, "no portable f32 arithmetic passed its check, or "
+                                                "there is no plain copy");
     }
     struct witness *witness = calloc(1, sizeof *witness);
     if (witness == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for a witness");
     }
-    *witness = (struct witness){.team = team, .kernel = kernel, .pairs = threads / 2};
+    *witness = (struct witness){.team = team,
+                                .kernel = kernel,
+                                .wide = widest_chains(kernels, kernel),
+                                .copy = copy,
+                                .pairs = threads / 2};
     witness->pairs = witness->pairs < WITNESS_PAIRS_MAX ? witness->pairs : WITNESS_PAIRS_MAX;
     struct status status = allocate(witness, threads);
     if (status.code != STATUS_OK) {
@@ -171,12 +288,20 @@ struct status witness_create(struct witness **out, struct team *team,
     return status;
 }
 
+double witness_copy_bytes(void)
+{
+    return 2.0 * COPY_BYTES;
+}
+
 void witness_destroy(struct witness *witness)
 {
     if (witness != NULL) {
         free(witness->pair);
         free(witness->states);
+        free(witness->wide_states);
+        free(witness->copied);
         free(witness->loops_per_s);
+        free(witness->copies_per_s);
         free(witness);
     }
 }

@@ -3,8 +3,10 @@
 
 /** What bound threads can see of neighbours and of the hypervisor where the system tells nothing:
  *  how long a cache line takes from one thread to the next (a virtual CPU that was moved to another
- *  cache takes several times as long), and how fast a known loop of arithmetic runs (a neighbour on
- *  the same core, stolen time or a lower clock slow it). A look takes some 50 microseconds. */
+ *  cache takes several times as long), how fast a known loop of arithmetic runs (stolen time or a
+ *  lower clock slow it) and how fast a known copy within the first cache (a neighbour on the same
+ *  core, a hardware thread that this system may not even show, takes from its ports and its lines).
+ *  A look takes some 70 microseconds. */
 
 #include "profiler/ceiling.h"
 #include "profiler/team.h"
@@ -17,12 +19,13 @@ struct witness_look {
     /** One way, best of a few; NaN if a thread got no time to answer. */
     double line_seconds[WITNESS_PAIRS_MAX];
     double loop_per_s; /**< turns of the loop in the slowest thread */
+    double copy_per_s; /**< turns of the copy in the slowest thread */
 };
 
 struct witness;
 
 /** For the team's threads. Keeps team and kernels. Errors: UNAVAILABLE without a verified portable
- *  f32 kernel; SYSTEM without memory. The caller destroys it. */
+ *  f32 kernel or a plain copy; SYSTEM without memory. The caller destroys it. */
 CHECKED struct status witness_create(struct witness **out, struct team *team,
                                      const struct ceiling_kernels *kernels);
 
@@ -30,6 +33,15 @@ CHECKED struct status witness_create(struct witness **out, struct team *team,
 void witness_destroy(struct witness *witness);
 
 void witness_look(struct witness_look *out, struct witness *witness);
+
+/** Rate of the widest arithmetic with all threads at work over that with every second one, the
+ * lower of each two neighbours and the lowest of these: near 1, and near 0.5 where two threads run
+ * on one core, whatever the topology tells. NaN for one thread. Disturbances lower single values.
+ */
+double witness_sharing(struct witness *witness);
+
+/** User bytes that a turn of the copy moves. */
+double witness_copy_bytes(void);
 
 /** True if some pair's line takes clearly longer or shorter in one look than in the other: more
  *  than 1.6 times and 15 ns. Pure. */

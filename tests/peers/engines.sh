@@ -53,7 +53,7 @@ bench() {
 # batched ENGINE FILE BATCH: llama-batched-bench tokens/s of decoding, all sequences together.
 batched() {
     "$1/llama-batched-bench" -m "$2" -t "$threads" -tb "$threads" -c $((3 * 16 * (tokens + 8))) \
-        -npp 8 -ntg "$tokens" -npl "$3" 2>/dev/null |
+        -npp 8 -ntg "$tokens" -npl "$3" 2>&1 | # one engine's table goes to stdout, the other's to stderr
         awk -F'|' 'NF > 9 && $2 + 0 > 0 { rate = $9 } END { print rate + 0 }'
 }
 # roof: bytes/s of the read roof at this moment.

@@ -5,7 +5,7 @@ import statistics
 import sys
 
 WITHIN = 0.05
-SIGNS = ("steal", "switches", "throttled", "moved cpus", "slowed", "cpus apart", "stolen", "others use")
+SIGNS = ("steal", "switches", "throttled", "moved cpus", "slowed", "same core", "cpus apart", "one core", "stolen", "others use")
 PLACE_RATIO = 1.6  # as witness_moved()
 
 
@@ -51,6 +51,7 @@ def judge(name, values, lines, wanted):
     inside = marked = 0
     unexplained = []
     shown = []
+    unmarked = []
     for index, (value, mark) in values.items():
         off = value / median - 1
         inside += abs(off) <= WITHIN
@@ -59,11 +60,15 @@ def judge(name, values, lines, wanted):
         elsewhere = placed and max(line, usual) > PLACE_RATIO * min(line, usual)
         if abs(off) > WITHIN and not named(mark) and not elsewhere:
             unexplained.append(index)
+        if not mark:
+            unmarked.append(value)
         shown.append(f"{100 * off:+.0f}{'*' if mark else ''}{'~' if elsewhere else ''}")
     good = not unexplained or inside >= wanted * len(values)
     print(f"{'good' if good else 'FAILS':5} {name:34} {median:10.4g} {inside:2}/{len(values)}"
           f" {' '.join(shown)}")
-    return good, inside, marked, len(values), len(unexplained)
+    own = statistics.median(unmarked) if unmarked else float("nan")
+    agree = sum(abs(value / own - 1) <= WITHIN for value in unmarked)
+    return good, inside, marked, len(values), len(unexplained), agree
 
 
 def main():
@@ -73,14 +78,15 @@ def main():
             documents.append(json.load(file))
     lines = {i: line_seconds(d) for i, d in enumerate(documents)}
     lines = {i: s for i, s in lines.items() if s == s}
-    totals = [0, 0, 0, 0, 0]
+    totals = [0] * 6
     count = 0
     for name, values in collect(documents).items():
         result = judge(name, values, lines, 0.8)
         totals = [total + int(part) for total, part in zip(totals, result)]
         count += 1
     print(f"{totals[0]} of {count} ceilings hold; {totals[1]} of {totals[3]} figures within 5 %, "
-          f"{totals[2]} marked (*), {totals[4]} outside without a named sign; ~ another placement "
+          f"{totals[2]} marked (*), {totals[4]} outside without a named sign; {totals[5]} of "
+          f"{totals[3] - totals[2]} unmarked ones within 5 % of their own median; ~ another placement "
           f"of the cpus than usual; lines {' '.join(f'{1e9 * s:.0f}' for s in lines.values())} ns")
     sys.exit(0 if totals[0] == count else 1)
 

@@ -275,16 +275,21 @@ static void latency_drifts_as_loads_per_second(void **state)
     assert_non_null(strstr(drifts[0].name, "2097152"));
 }
 
-static size_t warnings_of(struct result_run *run, const char *code)
+static size_t warnings_seeing(struct result_run *run, const char *code, bool smt, double sharing)
 {
     size_t found = 0;
-    const struct machine machine = {.packages = 1};
-    const struct probe_view nothing = {.sampled = 0};
-    probe_check_roofs(run, &machine, &nothing);
+    const struct machine machine = {.packages = 1, .smt = smt};
+    const struct probe_view seen = {.sampled = 0, .sharing = sharing};
+    probe_check_roofs(run, &machine, &seen);
     for (size_t i = 0; i < run->warning_count; i++) {
         found += strcmp(run->warnings[i].code, code) == 0 ? 1 : 0;
     }
     return found;
+}
+
+static size_t warnings_of(struct result_run *run, const char *code)
+{
+    return warnings_seeing(run, code, false, (double)NAN);
 }
 
 static void a_violated_order_is_reported(void **state)
@@ -350,6 +355,26 @@ static void a_gemm_above_its_peak(void **state)
     free(fine.warnings);
 }
 
+// Two cpus that the hypervisor runs on one core: nothing else tells, all windows are alike.
+static void two_cpus_on_one_core(void **state)
+{
+    (void)state;
+    struct result_compute rows[] = {compute("fma", 52e9), compute("fma", 52e9)};
+    struct result_bandwidth loads[] = {load("L1", 2, 2e11, 2e11, 2e11)};
+    struct result_run run = {
+        .machine = {.compute = rows, .compute_count = 2, .bandwidth = loads, .bandwidth_count = 1}};
+    rows[1].threads = 1;
+    assert_int_equal(warnings_seeing(&run, "cores_shared", false, 0.95), 0);
+    assert_int_equal(warnings_seeing(&run, "cores_shared", true, 0.51), 0); // may be asked for
+    assert_string_equal(rows[0].unsteady, "");
+    assert_int_equal(warnings_seeing(&run, "cores_shared", false, 0.51), 1);
+    assert_non_null(strstr(rows[0].unsteady, "51 %"));
+    assert_string_equal(rows[1].unsteady, ""); // one thread had the core
+    assert_non_null(strstr(loads[0].unsteady, "one core for two cpus"));
+    free(run.warnings);
+    free(run.conditions);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_violated_order_is_reported),
         cmocka_unit_test(a_gemm_above_its_peak),
         cmocka_unit_test(slow_gemm_and_impossible_bandwidth),
+        cmocka_unit_test(two_cpus_on_one_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,8 @@
 
 static struct witness_look line(double seconds)
 {
-    return (struct witness_look){.pairs = 1, .line_seconds = {seconds}, .loop_per_s = 1};
+    return (struct witness_look){
+        .pairs = 1, .line_seconds = {seconds}, .loop_per_s = 1, .copy_per_s = 1};
 }
 
 static void a_moved_cpu_is_seen(void **state)
@@ -45,7 +46,8 @@ static void add(struct probe_samples *samples, size_t count, double per_s, unsig
                                             .involuntary_switches = switches},
                                   .place_before = place,
                                   .place_after = place,
-                                  .loop_per_s = loop};
+                                  .loop_per_s = loop,
+                                  .copy_per_s = 1};
     }
 }
 
@@ -56,16 +58,22 @@ struct outcome {
     char all[320];
 };
 
-static void sum_up(struct outcome *out, const struct probe_samples *samples, size_t least)
+static void sum_up_known(struct outcome *out, const struct probe_samples *samples, size_t least,
+                         double copy_known_per_s)
 {
     const struct probe_samples *all[] = {samples};
     struct witness_look near = line(26e-9);
     struct witness_look far = line(160e-9);
     struct probe_view view = {.places = {.looks = {near, far}, .count = 2}};
-    probe_view_make(&view, all, 1);
+    probe_view_make(&view, all, 1, copy_known_per_s);
     probe_samples_read(&out->per_s, &out->hz, out->unsteady, sizeof out->unsteady, samples, &view,
                        least);
     (void)probe_view_describe(out->all, sizeof out->all, &view);
+}
+
+static void sum_up(struct outcome *out, const struct probe_samples *samples, size_t least)
+{
+    sum_up_known(out, samples, least, (double)NAN);
 }
 
 static void disturbed_samples_do_not_count(void **state)
@@ -176,6 +184,61 @@ static void most_samples_decide_the_place(void **state)
     assert_int_equal(out.per_s.n, 7);
 }
 
+// A neighbour on the core leaves the arithmetic alone and halves what L1 moves.
+static void crowded(struct probe_samples *samples, size_t count, double per_s, double copy)
+{
+    size_t first = samples->count;
+    add(samples, count, per_s, 0, 0, 10);
+    for (size_t i = first; i < samples->count; i++) {
+        samples->of[i].copy_per_s = copy;
+    }
+}
+
+static void a_neighbour_on_the_core_does_not_count(void **state)
+{
+    (void)state;
+    struct outcome out;
+    struct probe_samples samples = {.heeds_copy = true};
+    crowded(&samples, 30, 66, 0.7);
+    crowded(&samples, 8, 100, 1);
+    sum_up(&out, &samples, 7);
+    assert_int_equal(out.per_s.n, 7);
+    ASSERT_CLOSE(out.per_s.value, 100, 1e-12);
+    assert_string_equal(out.unsteady, ""); // enough windows were its own
+    assert_non_null(strstr(out.all, "a neighbour on the same core"));
+    assert_non_null(strstr(out.all, "70 %"));
+    samples.heeds_copy = false; // memory: the best of all windows
+    samples.of[0].per_s = 101;
+    sum_up(&out, &samples, 7);
+    assert_int_equal(out.per_s.n, 7);
+    ASSERT_CLOSE(out.per_s.value, 100, 1e-12);
+    assert_string_equal(out.all, "");
+}
+
+static void a_neighbour_all_along_is_named(void **state)
+{
+    (void)state;
+    struct outcome out;
+    struct probe_samples samples = {.heeds_copy = true};
+    crowded(&samples, 3, 100, 1);
+    crowded(&samples, 39, 70, 0.8);
+    sum_up(&out, &samples, 7);
+    ASSERT_CLOSE(out.per_s.value, 70, 1e-12);
+    assert_non_null(
+        strstr(out.unsteady, "39 of 42 windows disturbed: a neighbour on the same core"));
+    // As slow from the first window to the last: only a rate that is known tells.
+    struct probe_samples even = {.heeds_copy = true};
+    crowded(&even, 42, 70, 0.8);
+    sum_up(&out, &even, 7);
+    assert_string_equal(out.unsteady, "");
+    sum_up_known(&out, &even, 7, 1.0);
+    ASSERT_CLOSE(out.per_s.value, 70, 1e-12);
+    assert_int_equal(out.per_s.n, 7);
+    assert_non_null(strstr(out.unsteady, "ran at 80 % of its best"));
+    sum_up_known(&out, &even, 7, 0.85); // within what a loop may vary
+    assert_string_equal(out.unsteady, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +249,8 @@ int main(void)
         cmocka_unit_test(a_slow_phase_does_not_lower_the_figure),
         cmocka_unit_test(a_run_that_drifts_is_marked),
         cmocka_unit_test(most_samples_decide_the_place),
+        cmocka_unit_test(a_neighbour_on_the_core_does_not_count),
+        cmocka_unit_test(a_neighbour_all_along_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

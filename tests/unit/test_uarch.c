@@ -42,10 +42,22 @@ static void several_kinds_have_no_one_rate(void **state)
     assert_true(isnan(uarch_fma_per_cycle(NULL, &machine, 64)));
 }
 
+static void known_copies(void **state)
+{
+    (void)state;
+    const char *source = NULL;
+    struct machine zen4 = {.vendor = "AuthenticAMD", .family = 25, .model = 17};
+    struct machine other = {.vendor = "GenuineIntel", .family = 6, .model = 207};
+    ASSERT_CLOSE(uarch_copy_per_cycle(&source, &zen4), 64, 1e-12);
+    assert_non_null(strstr(source, "measured"));
+    assert_true(isnan(uarch_copy_per_cycle(NULL, &other))); // nobody ran it there
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sourced_rates),
+        cmocka_unit_test(known_copies),
         cmocka_unit_test(several_kinds_have_no_one_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
