@@ -93,8 +93,51 @@ struct estimate_rates machine_bound_rates(const struct result_machine *machine,
     };
 }
 
+// The measured batch next to `rows`: the largest not above it, or the smallest not below. NULL if
+// there is none.
+static const struct result_weight_read *neighbour(const struct result_machine *machine,
+                                                  const char *dtype, double rows, bool below)
+{
+    const struct result_weight_read *found = NULL;
+    for (size_t i = 0; i < machine->weight_read_count; i++) {
+        const struct result_weight_read *read = &machine->weight_reads[i];
+        bool side = below ? read->batch <= rows : read->batch >= rows;
+        bool nearer =
+            found == NULL || (below ? read->batch > found->batch : read->batch < found->batch);
+        if (strcmp(read->dtype, dtype) == 0 && side && nearer &&
+            reading_is_present(&read->bytes_per_s) && read->bytes_per_s.value > 0) {
+            found = read;
+        }
+    }
+    return found;
+}
+
+// Bytes of weights a second in products of so many rows; 0 if it was not measured.
+static double weight_rate(const struct result_machine *machine, const char *dtype, double rows,
+                          enum rate_end end)
+{
+    const struct result_weight_read *a = neighbour(machine, dtype, rows, true);
+    const struct result_weight_read *b = neighbour(machine, dtype, rows, false);
+    if (a == NULL && b == NULL) {
+        return 0;
+    }
+    a = a == NULL ? b : a;
+    b = b == NULL ? a : b;
+    double low = 1 / machine_rate_end(&a->bytes_per_s, end);
+    double high = 1 / machine_rate_end(&b->bytes_per_s, end);
+    double part = a->batch == b->batch ? 0 : (rows - a->batch) / (b->batch - a->batch);
+    return 1 / (low + part * (high - low));
+}
+
+static bool reads_weights(int op)
+{
+    return op == MODEL_OP_QKV || op == MODEL_OP_ATTN_OUT || op == MODEL_OP_ROUTER ||
+           op == MODEL_OP_EXPERTS || op == MODEL_OP_GATE_UP || op == MODEL_OP_DOWN ||
+           op == MODEL_OP_HEAD;
+}
+
 struct estimate_rates machine_estimate_rates(const struct result_machine *machine,
-                                             enum dtype_id weights, enum rate_end end)
+                                             enum dtype_id weights, double rows, enum rate_end end)
 {
     struct estimate_rates rates = machine_bound_rates(machine, weights, end);
     const char *dtype = dtype_name(weights);
@@ -102,6 +145,11 @@ struct estimate_rates machine_estimate_rates(const struct result_machine *machin
                                                  machine_compute_roof(machine, "gemm", dtype));
     if (kernel != NULL) {
         rates.flop_per_s = rate_of(kernel, end);
+    }
+    double read = weight_rate(machine, dtype, rows, end);
+    for (int op = 0; op < MODEL_OPERATORS; op++) {
+        bool known = reads_weights(op) && read > 0;
+        rates.operator_bytes_per_s[op] = known ? fmin(read, rates.bytes_per_s) : 0;
     }
     const struct result_compute *attention = machine_compute_roof(machine, "attention", "f16");
     rates.operator_flop_per_s[MODEL_OP_ATTENTION] =

@@ -32,8 +32,10 @@ struct estimate_rates machine_bound_rates(const struct result_machine *machine,
 
 /** Rates for the estimate: linears at what kernels reach (the better of our kernel of the format
  *  with weights in cache and the library's product), else at the peak; attention at what ours
- * reaches (kind "attention"), else at f32 FMA. */
+ * reaches (kind "attention"), else at f32 FMA. Weights are read as fast as products of that many
+ * rows were measured to (weight_reads; between two batches by the line of the time a byte takes,
+ * beyond the last as there), else at the read roof, which nothing exceeds. */
 struct estimate_rates machine_estimate_rates(const struct result_machine *machine,
-                                             enum dtype_id weights, enum rate_end end);
+                                             enum dtype_id weights, double rows, enum rate_end end);
 
 #endif

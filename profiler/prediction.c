@@ -93,7 +93,9 @@ static void apply_band(struct prediction_cell *cell, const struct measurement_ba
 static double estimate(const struct step *step, const struct result_machine *machine,
                        enum dtype_id dtype, enum rate_end end)
 {
-    struct estimate_rates rates = machine_estimate_rates(machine, dtype, end);
+    bool decode = step->request.phase == STEP_DECODE;
+    double rows = (double)step->request.batch * (decode ? 1 : (double)step->request.prompt);
+    struct estimate_rates rates = machine_estimate_rates(machine, dtype, rows, end);
     struct estimate_time time;
     estimate_time(&time, step, &rates);
     return time.estimate_seconds;

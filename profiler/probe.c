@@ -184,6 +184,7 @@ static struct status all_stages(struct probe *probe, struct probe_session *sessi
     if (!probe->options->quick) {
         TRY(probe_attention(probe, session));
         TRY(probe_kernels(probe, session));
+        TRY(probe_reads(probe, session));
     }
     if (probe->options->sweep) {
         TRY(probe_sweep(probe, session));

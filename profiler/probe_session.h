@@ -81,6 +81,9 @@ CHECKED struct status probe_roofs(struct probe *probe, struct probe_session *ses
 bool probe_dtype_asked(const struct probe_options *options, const char *dtype);
 
 CHECKED struct status probe_kernels(struct probe *probe, struct probe_session *session);
+/** How fast products of some batches read weights of each format from memory. Once, of the first
+ *  team; the arena holds doubles again afterwards. */
+CHECKED struct status probe_reads(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_attention(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_scaling(struct probe *probe);
 CHECKED struct status probe_latency(struct probe *probe, struct probe_session *session);

@@ -11,6 +11,7 @@ void result_machine_free(struct result_machine *machine)
     free(machine->loaded_latency);
     free(machine->numa);
     free(machine->scaling);
+    free(machine->weight_reads);
     memset(machine, 0, sizeof *machine);
 }
 

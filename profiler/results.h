@@ -188,6 +188,17 @@ struct result_scaling {
     struct reading bytes_per_s;
 };
 
+/** How fast the fastest of our products of `batch` rows reads weights of a format from memory, all
+ *  that it does with them included. */
+struct result_weight_read {
+    char dtype[16];
+    unsigned batch;
+    unsigned threads;
+    char class_[RESULT_NAME];
+    uint64_t working_set_bytes; /**< of different weights, in total */
+    struct reading bytes_per_s; /**< weights as stored, padding included */
+};
+
 /** The roofs of one session: a machine as measured. Owner of its arrays; see
  *  result_machine_free(). A zeroed one has no figure: its readings are absent, not asked for. */
 struct result_machine {
@@ -204,6 +215,8 @@ struct result_machine {
     size_t numa_count;
     struct result_scaling *scaling;
     size_t scaling_count;
+    struct result_weight_read *weight_reads;
+    size_t weight_read_count;
     struct reading write_allocate_factor; /**< bytes moved per byte stored, 1..2 */
     struct reading saturating_threads;    /**< knee of scaling; absent where none was reached */
 };

@@ -243,6 +243,16 @@ static const struct field scaling_fields[] = {TEXT("level", level),
                                               {.key = NULL}};
 #undef T
 
+#define T result_weight_read
+static const struct field weight_read_fields[] = {TEXT("dtype", dtype),
+                                                  COUNT("batch", batch),
+                                                  COUNT("threads", threads),
+                                                  TEXT("class", class_),
+                                                  BYTES("working_set_bytes", working_set_bytes),
+                                                  MEASURED("bytes_per_s", bytes_per_s),
+                                                  {.key = NULL}};
+#undef T
+
 #define T result_machine
 const struct field result_machine_fields[] = {
     TEXT_OR("profile_id", profile_id, FIELD_EMPTY_ABSENT, "measured for this run, not stored"),
@@ -255,6 +265,10 @@ const struct field result_machine_fields[] = {
     MANY("numa", FIELD_LIST, numa, numa_count, result_numa, ROOFS_MAX, numa_fields),
     MANY("scaling", FIELD_LIST, scaling, scaling_count, result_scaling, ROOFS_MAX, scaling_fields),
     MEASURED("saturating_threads", saturating_threads),
+    {"weight_reads", FIELD_LIST, FIELD_EMPTY_OMIT, AT(weight_reads),
+     .count_offset = offsetof(struct T, weight_read_count),
+     .element_bytes = sizeof(struct result_weight_read), .max = ROOFS_MAX,
+     .fields = weight_read_fields},
     MANY("compute", FIELD_LIST, compute, compute_count, result_compute, ROOFS_MAX, compute_fields),
     {.key = NULL}};
 #undef T
