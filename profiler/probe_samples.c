@@ -141,11 +141,9 @@ static void describe(char *out, size_t size, const struct probe_view *seen,
                        100 * seen->loop_worst_fraction);
     }
     if (seen->crowded > 0) {
-        (void)snprintf(
-            crowded, sizeof crowded,
-            ", a neighbour on the same core (a known copy within L1 ran at %.0f %% of its "
-            "best at worst)",
-            100 * seen->copy_worst_fraction);
+        (void)snprintf(crowded, sizeof crowded,
+                       ", a neighbour on the same core (a known copy in L1 at %.0f %%)",
+                       100 * seen->copy_worst_fraction);
     }
     (void)interference_describe(switches, sizeof switches, &seen->signs);
     char all[512];

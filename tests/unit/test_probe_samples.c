@@ -234,7 +234,7 @@ static void a_neighbour_all_along_is_named(void **state)
     sum_up_known(&out, &even, 7, 1.0);
     ASSERT_CLOSE(out.per_s.value, 70, 1e-12);
     assert_int_equal(out.per_s.n, 7);
-    assert_non_null(strstr(out.unsteady, "ran at 80 % of its best"));
+    assert_non_null(strstr(out.unsteady, "a known copy in L1 at 80 %"));
     sum_up_known(&out, &even, 7, 0.85); // within what a loop may vary
     assert_string_equal(out.unsteady, "");
 }
