@@ -26,8 +26,8 @@ fetch_packages "$image" "$headers" "$common" "$kbuild" busybox-static
 kernel=$root/boot/vmlinuz-${image#linux-image-}
 
 # --- the module
-mkdir -p "$work/module"
-cp "$here/scripted_pmu/Kbuild" "$here/scripted_pmu/scripted_pmu.c" "$work/module/"
+rm -rf "$work/module"
+cp -R "$here/scripted_pmu" "$work/module"
 echo "include $root/usr/src/$common/Makefile" >"$root/usr/src/$headers/Makefile"
 make -s -C "$root/usr/src/$headers" M="$work/module" modules >"$work/module.log" 2>&1 || {
     tail -n 5 "$work/module.log"
