@@ -156,7 +156,7 @@ static struct status prepare(struct run *r)
     const struct session_options options = {.threads = (unsigned)r->request->threads,
                                             .smt = r->request->smt,
                                             .huge_pages = !r->request->small_pages,
-                                             .numa = r->request->numa,
+                                            .numa = r->request->numa,
                                             .signal = r->context->signal,
                                             .until_seconds =
                                                 budget > 0 ? r->begin_seconds + budget : 0};

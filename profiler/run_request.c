@@ -33,7 +33,8 @@ static const struct argp_option options[] = {
      1},
     {"phase", KEY_PHASE, "LIST", 0, "decode, prefill (both)", 1},
     {"batch", KEY_BATCH, "LIST", 0, "sequences decoded at once (1)", 1},
-    {"context", KEY_CONTEXT, "LIST", 0, "tokens cached before a decode step (512); a prefill starts from empty", 1},
+    {"context", KEY_CONTEXT, "LIST", 0,
+     "tokens cached before a decode step (512); a prefill starts from empty", 1},
     {"prompt", KEY_PROMPT, "LIST", 0, "tokens of a prefill (512)", 1},
     {"dtype", KEY_DTYPE, "LIST", 0,
      "of the weights: f32, bf16, f16, q8_0, q4_0, q4_1, q5_0, q5_1, q4_k, q5_k, q6_k, int8, "

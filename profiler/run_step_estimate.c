@@ -59,8 +59,7 @@ static double read_rate(const struct result_run *run, const struct result_step *
     for (size_t i = 0; i < run->point_count; i++) {
         const struct result_point *point = &run->points[i];
         if (of_step(point, step) && strcmp(point->operator_, "attention") != 0 &&
-            strcmp(point->operator_, "act_quant") != 0 &&
-            point->resident_level[0] != '\0') {
+            strcmp(point->operator_, "act_quant") != 0 && point->resident_level[0] != '\0') {
             level = point->resident_level;
         }
     }

@@ -14,7 +14,7 @@ enum dtype_id {
     DTYPE_F64,
     DTYPE_F8_E4M3,
     DTYPE_F8_E5M2,
-    DTYPE_INT8, /**< one f32 scale per output channel (matrix row): 1 + 4/K bytes */
+    DTYPE_INT8,      /**< one f32 scale per output channel (matrix row): 1 + 4/K bytes */
     DTYPE_INT4_G128, /**< symmetric, one f16 scale per 128 of a row */
     DTYPE_Q4_0,
     DTYPE_Q4_1,

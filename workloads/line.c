@@ -1,6 +1,5 @@
-#include "workloads/line_rows.h"
-
 #include "workloads/line_block.h"
+#include "workloads/line_rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 /** The index of a fleet's folder: which rank measured what, and what became of it
  *  (lmroof.fleet/1, DIR/index.json). */
 
+#include "profiler/command.h"
 #include "profiler/fleet/note.h"
 #include "profiler/fleet/units.h"
-#include "profiler/command.h"
 
 #include <stddef.h>
 

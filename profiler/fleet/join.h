@@ -3,9 +3,9 @@
 
 /** How ranks find out who is where and share the units of their hosts. */
 
+#include "machines/machine.h"
 #include "profiler/fleet/index_json.h"
 #include "profiler/fleet/world.h"
-#include "machines/machine.h"
 
 /** Where this rank is. */
 struct fleet_place {

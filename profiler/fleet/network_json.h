@@ -3,9 +3,9 @@
 
 /** The document of `lmroof-fleet net`: lmroof.network/1. */
 
+#include "profiler/command.h"
 #include "profiler/fleet/network.h"
 #include "profiler/fleet/units.h"
-#include "profiler/command.h"
 
 struct network_point {
     size_t bytes;

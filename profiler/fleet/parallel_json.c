@@ -1,5 +1,5 @@
-#include "profiler/fleet/parallel_report.h"
 #include "profiler/document_json.h"
+#include "profiler/fleet/parallel_report.h"
 
 static json_t *facts_json(const struct result_fact *facts, size_t count)
 {

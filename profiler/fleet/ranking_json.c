@@ -1,5 +1,5 @@
-#include "profiler/fleet/ranking_report.h"
 #include "profiler/document_json.h"
+#include "profiler/fleet/ranking_report.h"
 #include "roofline/outlier.h"
 
 #include <math.h>

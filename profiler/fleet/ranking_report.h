@@ -3,8 +3,8 @@
 
 /** A ranking for people: text and a heat map; and as the document lmroof.ranking/1. */
 
-#include "profiler/fleet/ranking.h"
 #include "profiler/command.h"
+#include "profiler/fleet/ranking.h"
 
 #include <stdio.h>
 

@@ -127,8 +127,8 @@ static void take_integers(double *out, const struct new_token *at, const double 
         }
         out[d] = attention_quant_get(&a->quant, page, at->token % ATTENTION_PAGE, d, value);
         if (!(fabs(out[d] - row[d]) <= 0.51 * largest / 127)) {
-            fail_msg("element %u of token %d: %g is stored for %g of at most %g", d,
-                     (int)at->token, out[d], row[d], largest);
+            fail_msg("element %u of token %d: %g is stored for %g of at most %g", d, (int)at->token,
+                     out[d], row[d], largest);
         }
     }
 }

@@ -68,7 +68,8 @@ static void positive_numbers(void **state)
     double value = 0;
     ASSERT_OK(option_positive(&value, "--peak", "312e12"));
     ASSERT_CLOSE(value, 312e12, 0);
-    static const char *const bad[] = {"", "0", "-1", "nan", "inf", "1e999", "1x", "0x10", " 1", "1 "};
+    static const char *const bad[] = {"",      "0",  "-1",   "nan", "inf",
+                                      "1e999", "1x", "0x10", " 1",  "1 "};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(option_positive(&value, "--peak", bad[i]).code, STATUS_INVALID);
     }

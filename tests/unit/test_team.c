@@ -176,8 +176,8 @@ static pid_t start_rival(const struct fixture *f)
     return rival;
 }
 
-// Until the scheduler has taken the cpu away, and for long: a kernel thread of microseconds does not
-// count. It must within the minute that the rival lives.
+// Until the scheduler has taken the cpu away, and for long: a kernel thread of microseconds does
+// not count. It must within the minute that the rival lives.
 static void until_switched(void *context, unsigned thread, unsigned threads)
 {
     (void)context;

@@ -22,10 +22,10 @@ enum { CLOCK_CYCLES_0 = 15, CLOCK_CYCLES_1 = 30, CLOCK_CYCLES_2 = 60, CLOCK_CYCL
 #define CHAINS_8(DO, with) CHAINS_6(DO, with) DO(with, 6) DO(with, 7)
 #define CHAINS_12(DO, with) CHAINS_8(DO, with) DO(with, 8) DO(with, 9) DO(with, 10) DO(with, 11)
 #define CHAINS_16(DO, with) CHAINS_12(DO, with) DO(with, 12) DO(with, 13) DO(with, 14) DO(with, 15)
-#define CHAINS_24(DO, with)                                                                    \
-    CHAINS_16(DO, with)                                                                        \
-    DO(with, 16) DO(with, 17) DO(with, 18) DO(with, 19) DO(with, 20) DO(with, 21) DO(with, 22) \
-        DO(with, 23)
+#define CHAINS_24(DO, with) \
+    CHAINS_16(DO, with)     \
+    DO(with, 16)            \
+    DO(with, 17) DO(with, 18) DO(with, 19) DO(with, 20) DO(with, 21) DO(with, 22) DO(with, 23)
 
 #define CHAIN_DECLARE(vector_, i) vector_ sum##i = {0};
 #define CHAIN_STORE(vector_, i) \

@@ -71,8 +71,8 @@ SIMD_INLINE v_line v_line_load(const unsigned char *p)
 }
 // By two loads of 256 bits, whose stream from memory some cores keep up better: on a Zen 4 0.97 of
 // it came through with 512 bits at the best of eight ways to prefetch (2026-11-30, median of 300
-// rounds, intervals apart); in whole operators of f32 and bf16 the medians of five runs rose in nine
-// of ten, within their ranges. Block formats gained nothing.
+// rounds, intervals apart); in whole operators of f32 and bf16 the medians of five runs rose in
+// nine of ten, within their ranges. Block formats gained nothing.
 SIMD_INLINE v_line v_line_stream(const unsigned char *p)
 {
     const __m256i *halves = (const __m256i *)(const void *)p;
