@@ -92,7 +92,7 @@ static bool is_turn(struct state *s)
 
 static void start_turn(struct state *s)
 {
-    struct status status = worker_give(s->keeper->worker, s->task);
+    struct status status = worker_give(&s->keeper->worker, s->task);
     s->given = true;
     if (status.code == STATUS_OK) {
         note_own(s, FLEET_RUNNING, STATUS_OK, "");
@@ -103,7 +103,7 @@ static void start_turn(struct state *s)
 
 static void stop_worker(struct state *s, int number)
 {
-    worker_signal(s->keeper->worker, number);
+    worker_signal(&s->keeper->worker, number);
     s->stopping_seconds = isnan(s->stopping_seconds) ? 0 : s->stopping_seconds;
 }
 
@@ -128,8 +128,8 @@ static void conclude(struct state *s, const char *killed)
 static void watch_worker(struct state *s, double elapsed)
 {
     char killed[FLEET_PROBLEM];
-    bool ended = worker_ended(s->keeper->worker, killed, sizeof killed);
-    while (worker_hear(&s->answer, s->keeper->worker)) {
+    bool ended = worker_ended(&s->keeper->worker, killed, sizeof killed);
+    while (worker_hear(&s->answer, &s->keeper->worker)) {
         s->answers++;
         s->running_seconds = 0;
         s->index_stale = true;
@@ -142,10 +142,10 @@ static void watch_worker(struct state *s, double elapsed)
     s->stopping_seconds += elapsed;
     if (isnan(s->stopping_seconds) && s->running_seconds > s->keeper->timeout_seconds) {
         stop_worker(s, SIGTERM);
-        worker_signal(s->keeper->worker, SIGCONT); // a stopped one could not end
+        worker_signal(&s->keeper->worker, SIGCONT); // a stopped one could not end
     }
     if (s->stopping_seconds > grace_seconds) {
-        worker_signal(s->keeper->worker, SIGKILL);
+        worker_signal(&s->keeper->worker, SIGKILL);
     }
 }
 
@@ -292,7 +292,7 @@ static struct status say_farewell(struct state *s)
     double end = clock_seconds() + farewell_seconds;
     bool was_final = fleet_state_is_final(s->row->note.state);
     char killed[FLEET_PROBLEM];
-    worker_signal(s->keeper->worker, SIGTERM);
+    worker_signal(&s->keeper->worker, SIGTERM);
     if (!was_final) {
         note_own(s, FLEET_INTERRUPTED, STATUS_INTERRUPTED, "ended by a signal");
     }
@@ -304,7 +304,7 @@ static struct status say_farewell(struct state *s)
         (void)look(clock_seconds());
         read_last_notes(s);
         bool worker =
-            s->given && !was_final && !worker_ended(s->keeper->worker, killed, sizeof killed);
+            s->given && !was_final && !worker_ended(&s->keeper->worker, killed, sizeof killed);
         waits = worker || !all_final(s->keeper->index);
     }
     if (!s->keeps && !lower_are_silent(s)) {

@@ -11,7 +11,7 @@
 struct keeper {
     const struct command_context *context;
     struct fleet_index *index; /**< all rows; those of others follow their notes */
-    struct worker *worker;
+    struct worker worker;      /**< started by a rank that measures; none: its pid is 0 */
     unsigned rank;
     double timeout_seconds; /**< for each repeat */
 };

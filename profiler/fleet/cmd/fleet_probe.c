@@ -332,12 +332,10 @@ static struct status measure(struct keeper *keeper, const struct guardian *guard
                              const struct input *input)
 {
     struct worker_options worker_options = {.context = keeper->context};
-    struct worker worker;
     struct worker_task *task = calloc(1, sizeof *task);
-    keeper->worker = &worker;
     set_arguments(&worker_options, input);
     struct status status = task == NULL ? status_error(STATUS_SYSTEM, "no memory for a task")
-                                        : worker_start(&worker, &worker_options);
+                                        : worker_start(&keeper->worker, &worker_options);
     if (status.code == STATUS_OK) {
         status = join(keeper->index, task, &keeper->rank, input, keeper->context);
         if (status.code == STATUS_OK) {
@@ -348,7 +346,7 @@ static struct status measure(struct keeper *keeper, const struct guardian *guard
             (void)prctl(PR_SET_NAME, "fleet-keeper");
             status = keep(keeper, task, input);
         }
-        worker_close(&worker);
+        worker_close(&keeper->worker);
     }
     free_arguments(&worker_options);
     free(task);
@@ -358,8 +356,6 @@ static struct status measure(struct keeper *keeper, const struct guardian *guard
 static struct status guard(int *exit_code, struct keeper *keeper, const struct guardian *guardian,
                            const struct input *input)
 {
-    struct worker none = {.pid = 0};
-    keeper->worker = &none;
     int number = guardian_wait(exit_code, guardian, keeper->context->signal);
     if (number == 0) {
         return status_ok();
