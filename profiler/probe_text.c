@@ -133,7 +133,7 @@ static size_t count_code(const struct result_run *run, const char *code, size_t 
 }
 
 // Of one code the first two in full and then how many more there are: the document has them all.
-static void print_warnings(FILE *out, const struct result_run *run)
+void probe_print_warnings(FILE *out, const struct result_run *run)
 {
     enum { IN_FULL = 2 };
     if (run->warning_count > 0) {
@@ -196,5 +196,5 @@ void probe_print(FILE *out, const struct result_run *run)
     print_compute(out, &run->machine);
     print_latency(out, &run->machine);
     print_scaling(out, &run->machine);
-    print_warnings(out, run);
+    probe_print_warnings(out, run);
 }

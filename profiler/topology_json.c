@@ -98,21 +98,6 @@ static void put_caches(json_t *object, const struct machine *machine)
         json_put_count(row, "usable_instances", cache->usable_instances);
         json_put_count(row, "shared_by_pus", cache->shared_by_pus);
     }
-    if (machine->cache_count == 0) {
-        document_warn(object, "caches_hidden",
-                      "no cache is told: hidden by a hypervisor, firmware or a missing /sys",
-                      "'lmroof probe --sweep' finds the levels by measuring");
-    }
-}
-
-static void warn_limits(json_t *object, const struct machine *machine)
-{
-    if (machine->limits_hidden) {
-        document_warn(object, "limits_hidden",
-                      "the process is in a control group whose limits cannot be read: a quota of "
-                      "CPU time or memory may apply that is not seen here",
-                      "mount /sys/fs/cgroup in the container");
-    }
 }
 
 static void put_memory(json_t *object, const struct machine *machine)
@@ -197,7 +182,6 @@ void topology_put(json_t *object, const struct machine *machine)
     put_kinds(object, machine);
     put_caches(object, machine);
     put_memory(object, machine);
-    warn_limits(object, machine);
     put_pages(object, machine);
     if (machine->sve_vector_bytes > 0) {
         json_put_count(object, "sve_vector_bytes", machine->sve_vector_bytes);
@@ -206,14 +190,19 @@ void topology_put(json_t *object, const struct machine *machine)
     put_settings(object, machine);
 }
 
-struct status topology_write(const struct machine *machine, const struct command_context *context,
-                             const char *path, bool to_stdout)
+struct status topology_write(const struct machine *machine, const struct result_run *findings,
+                             const struct command_context *context, const char *path,
+                             bool to_stdout)
 {
     json_t *document = document_new("topology", context);
     if (document == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for the document");
     }
     topology_put(document, machine);
+    for (size_t i = 0; i < findings->warning_count; i++) {
+        const struct result_warning *warning = &findings->warnings[i];
+        document_warn(document, warning->code, warning->text, warning->try_);
+    }
     struct status status = document_write(document, context, path, to_stdout);
     json_decref(document);
     return status;

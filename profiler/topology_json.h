@@ -5,6 +5,7 @@
 
 #include "machines/machine.h"
 #include "profiler/command.h"
+#include "profiler/results.h"
 
 #include <jansson.h>
 
@@ -12,8 +13,10 @@
  *  why_absent. */
 void topology_put(json_t *object, const struct machine *machine);
 
-/** Writes the document lmroof.topology/1 of the machine. Errors: as document_write(). */
+/** Writes the document lmroof.topology/1 of the machine with the warnings of findings. Errors: as
+ *  document_write(). */
 CHECKED struct status topology_write(const struct machine *machine,
+                                     const struct result_run *findings,
                                      const struct command_context *context, const char *path,
                                      bool to_stdout);
 

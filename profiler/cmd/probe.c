@@ -199,9 +199,9 @@ static struct status measure(struct probe_report *report, const struct command_c
     host.progress = shows ? show_progress : NULL;
     host.progress_context = context->err;
     blas_status = host_blas_open(&host.blas, &report->machine, host.isa);
-    doctor_visit(&report->run, &report->machine, host.blas, blas_status.detail, threads);
     host_facts_add(&report->run, &report->machine, host.isa);
     condition_facts_add(&report->run, &report->machine, NULL, host.blas);
+    doctor_visit(&report->run, &report->machine, host.blas, blas_status.detail, threads);
     struct status status = probe_measure(&report->run, &report->extras, &input->options, &host);
     report->run.complete = status.code == STATUS_OK;
     blas_close(host.blas);

@@ -1,6 +1,8 @@
 #include "machines/detect.h"
 #include "profiler/command.h"
+#include "profiler/doctor_facts.h"
 #include "profiler/output.h"
+#include "profiler/probe_text.h"
 #include "profiler/topology_json.h"
 #include "profiler/topology_text.h"
 
@@ -50,7 +52,8 @@ static const struct argp parser = {
     parse_option,
     NULL,
     "Shows packages, cores, caches, memory and settings, and what this process may use of them: "
-    "affinity, cpuset, CFS quota and memory limits.\v"
+    "affinity, cpuset, CFS quota and memory limits, and what costs it bandwidth or FLOPs: clocks, "
+    "pages, memory modules, limits, hidden instruction sets.\v"
     "Examples:\n"
     "  lmroof topo\n"
     "  lmroof topo --input other.xml --json",
@@ -58,14 +61,32 @@ static const struct argp parser = {
     NULL,
     NULL};
 
+// Files of the machine beyond its topology: none with an XML file.
+static const char *root_of(const struct machine *machine, const struct topo_input *input)
+{
+    switch (machine->origin) {
+    case MACHINE_RUNNING:
+        return "";
+    case MACHINE_ROOT:
+        return input->input;
+    case MACHINE_XML:
+        break;
+    }
+    return NULL;
+}
+
 static struct status show(const struct command_context *context, const struct machine *machine,
-                          const struct topo_input *input)
+                          const struct result_run *findings, const struct topo_input *input)
 {
     if (input->json || input->output != NULL) {
-        TRY(topology_write(machine, context, input->output, input->json));
+        TRY(topology_write(machine, findings, context, input->output, input->json));
     }
     if (!input->json) {
         topology_print(context->out, machine);
+        for (size_t i = 0; i < findings->host_count; i++) { // what the doctor read beside
+            (void)fprintf(context->out, "%-14s%s\n", "modules", findings->host[i].text);
+        }
+        probe_print_warnings(context->out, findings);
     }
     return status_ok();
 }
@@ -73,10 +94,13 @@ static struct status show(const struct command_context *context, const struct ma
 static struct status describe(const struct command_context *context, const struct topo_input *input)
 {
     struct machine machine;
+    struct result_run findings = {.complete = true};
     TRY(input->output == NULL ? status_ok() : output_check(input->output));
     TRY(input->input == NULL ? machine_detect(&machine)
                              : machine_detect_input(&machine, input->input));
-    struct status status = show(context, &machine, input);
+    doctor_visit_root(&findings, &machine, root_of(&machine, input));
+    struct status status = show(context, &machine, &findings, input);
+    result_run_free(&findings);
     machine_free(&machine);
     return status;
 }

@@ -45,6 +45,16 @@ done
 grep -qE '(nan|inf)[,}]' "$work/a.json" && fail "NaN or infinity in the document"
 grep -q '"level": "DRAM", *$' "$work/a.json" && fail "DRAM was measured though not asked for"
 
+# What the doctor finds reaches the document; without a library that is what it says.
+grep -qF '"code": "blas_core"' "$work/a.json" && fail "the library's kernels are poor though lmroof chose them"
+if [ "$(uname -m)" = x86_64 ] && grep -q '"blas_core": "[A-Z]' "$work/a.json"; then
+    OPENBLAS_CORETYPE=Prescott "$LMROOF" probe $small --json >"$work/out" 2>"$work/err" ||
+        fail "OPENBLAS_CORETYPE: $(cat "$work/err")"
+    grep -qF '"code": "blas_core"' "$work/out" || fail "kernels of 2004 are no finding"
+else
+    grep -qF '"code": "blas_missing"' "$work/a.json" || echo "SKIPPED: the library's core type"
+fi
+
 # A profile of a machine a million times slower has drifted; the same file against itself would not.
 expect 5 '' $small --check "$TESTS/documents/machine_slow.json"
 grep -q 'DRIFTED' "$work/out" || fail "drift is not shown"

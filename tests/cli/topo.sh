@@ -28,6 +28,11 @@ expect() {
     fi
 }
 machines=$TESTS/machines
+# A saved root with two settings that cost something.
+mkdir -p "$dir/slow/sys/kernel/mm/transparent_hugepage" "$dir/slow/sys/devices/system/cpu/intel_pstate"
+tar xzf "$machines/16em64t-4s2c2t.tar.gz" -C "$dir/slow" || exit 1
+echo 'always madvise [never]' >"$dir/slow/sys/kernel/mm/transparent_hugepage/enabled"
+echo 1 >"$dir/slow/sys/devices/system/cpu/intel_pstate/no_turbo"
 mkdir -p "$dir/arm" "$dir/xeon" "$dir/nosys/proc" "$dir/nothing"
 tar xzf "$machines/2arm-2c.tar.gz" -C "$dir/arm" || exit 1
 tar xzf "$machines/16em64t-4s2c2t.tar.gz" -C "$dir/xeon" || exit 1
@@ -45,6 +50,11 @@ expect 0 '"code": "caches_hidden"' --input "$dir/arm" --json
 expect 0 '"llc_total_bytes": 16777216' --input "$dir/xeon" --json
 expect 0 '"numa_nodes": 4' --json --input "$machines/40intel64-2g2n4c+pcilocality.hwloc29.xml"
 expect 0 '"governor": null' --json --input "$machines/hybrid-hbm.xml"
+
+expect 0 '"code": "turbo_off"' --input "$dir/slow" --json
+expect 0 '  thp_off: transparent huge pages are off' --input "$dir/slow"
+expect 0 '      try: echo madvise' --input "$dir/slow"
+expect 0 '"warnings": []' --input "$dir/xeon" --json
 
 expect 2 "$dir/cut.xml" --input "$dir/cut.xml"
 expect 2 "$dir/foo.xml" --input "$dir/foo.xml" --json

@@ -1,9 +1,7 @@
 #include "profiler/doctor.h"
-#include "profiler/doctor_facts.h"
 #include "tests/test.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 static struct machine healthy_machine(void)
 {
@@ -123,75 +121,12 @@ static void the_library_is_examined(void **state)
     expect_only(&facts, "blas_missing");
 }
 
-// A memory device (type 17) of 0x22 bytes and one string.
-static size_t put_module(unsigned char *at, unsigned size, unsigned rated, unsigned configured)
-{
-    enum { LENGTH = 0x22 };
-    memset(at, 0, LENGTH);
-    at[0] = 17;
-    at[1] = LENGTH;
-    at[0x0c] = (unsigned char)size;
-    at[0x0d] = (unsigned char)(size >> 8);
-    at[0x15] = (unsigned char)rated;
-    at[0x16] = (unsigned char)(rated >> 8);
-    at[0x20] = (unsigned char)configured;
-    at[0x21] = (unsigned char)(configured >> 8);
-    memcpy(at + LENGTH, "DIMM_A\0", 8);
-    return LENGTH + 8;
-}
-
-static void modules_from_the_firmware_table(void **state)
-{
-    (void)state;
-    unsigned char table[256];
-    size_t size = put_module(table, 0x4000, 4800, 4800);
-    size += put_module(table + size, 0x4000, 4800, 4400);
-    size += put_module(table + size, 0, 0, 0);
-    struct doctor_facts facts = {.memory_slots = 0};
-    doctor_facts_from_smbios(&facts, table, size);
-    assert_int_equal(facts.memory_slots, 3);
-    assert_int_equal(facts.memory_slots_used, 2);
-    ASSERT_CLOSE(facts.memory_mt_per_s, 4400, 1e-12);
-    ASSERT_CLOSE(facts.memory_mt_per_s_rated, 4800, 1e-12);
-    struct machine machine = healthy_machine();
-    struct doctor_facts all = healthy(&machine);
-    all.memory_slots = 3;
-    all.memory_slots_used = 2;
-    expect_only(&all, "memory_slots");
-    all.memory_slots = 2;
-    all.memory_mt_per_s = 4400;
-    all.memory_mt_per_s_rated = 4800;
-    expect_only(&all, "memory_speed");
-}
-
-static void a_broken_table_ends_the_reading(void **state)
-{
-    (void)state;
-    unsigned char table[64];
-    size_t size = put_module(table, 0x4000, 4800, 4800);
-    for (size_t cut = 0; cut < size; cut++) {
-        unsigned char *exact = malloc(cut + 1);
-        assert_non_null(exact);
-        memcpy(exact, table, cut);
-        struct doctor_facts facts = {.memory_slots = 0};
-        doctor_facts_from_smbios(&facts, exact, cut); // under ASan: no byte beyond
-        assert_true(facts.memory_slots <= 1);
-        free(exact);
-    }
-    table[1] = 2; // a structure shorter than its own head
-    struct doctor_facts facts = {.memory_slots = 0};
-    doctor_facts_from_smbios(&facts, table, size);
-    assert_int_equal(facts.memory_slots, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_healthy_machine_has_no_findings),
         cmocka_unit_test(each_fault_is_one_finding),
         cmocka_unit_test(the_library_is_examined),
-        cmocka_unit_test(modules_from_the_firmware_table),
-        cmocka_unit_test(a_broken_table_ends_the_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
