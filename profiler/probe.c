@@ -105,7 +105,8 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
 static void look_again(struct probe_session *session)
 {
     witness_look(&session->last, session->witness);
-    session->copy_best_per_s = fmax(session->copy_best_per_s, session->last.copy_per_s);
+    session->best.loop_per_s = fmax(session->best.loop_per_s, session->last.loop_per_s);
+    session->best.copy_per_s = fmax(session->best.copy_per_s, session->last.copy_per_s);
 }
 
 struct status probe_session_open(struct probe_session *out, struct probe *probe,
@@ -144,8 +145,11 @@ struct status probe_session_open(struct probe_session *out, struct probe *probe,
 void probe_session_await(struct probe_session *session)
 {
     enum { LOOKS = 12 };
-    for (unsigned i = 0;
-         i < LOOKS && probe_is_crowded(session->last.copy_per_s, session->copy_best_per_s); i++) {
+    for (unsigned i = 0; i < LOOKS; i++) {
+        struct probe_pace seen = {session->last.loop_per_s, session->last.copy_per_s};
+        if (!probe_is_crowded(seen, session->best)) {
+            return;
+        }
         look_again(session);
     }
 }

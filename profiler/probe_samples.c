@@ -25,15 +25,18 @@ bool probe_sample_is_clean(const struct probe_sample *sample, const struct probe
            !is_slowed(sample, view);
 }
 
-bool probe_is_crowded(double copy_per_s, double copy_best_per_s)
+bool probe_is_crowded(struct probe_pace seen, struct probe_pace best)
 {
-    return copy_per_s < PROBE_SLOWED_FRACTION * copy_best_per_s;
+    double clock = fmin(1, seen.loop_per_s / best.loop_per_s);
+    return seen.copy_per_s < PROBE_SLOWED_FRACTION * clock * best.copy_per_s;
 }
 
 static bool is_crowded(const struct probe_sample *sample, const struct probe_samples *samples,
                        const struct probe_view *view)
 {
-    return samples->heeds_copy && probe_is_crowded(sample->copy_per_s, view->copy_best_per_s);
+    struct probe_pace seen = {sample->loop_per_s, sample->copy_per_s};
+    struct probe_pace best = {view->loop_best_per_s, view->copy_best_per_s};
+    return samples->heeds_copy && probe_is_crowded(seen, best);
 }
 
 static unsigned most_common(const struct probe_samples *const *all, size_t count)

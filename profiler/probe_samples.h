@@ -53,8 +53,15 @@ struct probe_view {
 /** Below this fraction of the run's best the witness's loop, or copy, was slowed. */
 #define PROBE_SLOWED_FRACTION 0.90
 
-/** True if a copy of the witness tells of a neighbour on the core, the best one being known. */
-bool probe_is_crowded(double copy_per_s, double copy_best_per_s);
+/** Rates of the witness's loop and of its copy, seen together or the best of each. */
+struct probe_pace {
+    double loop_per_s;
+    double copy_per_s;
+};
+
+/** True if the copy tells of a neighbour on the core: it is slower than the best one by more than
+ *  the loop is, which follows the clock as the copy does. */
+bool probe_is_crowded(struct probe_pace seen, struct probe_pace best);
 
 /** Looks at all samples of a session: where most were taken, how fast loop and copy were at best,
  *  how often each sign was seen. copy_known_per_s: of an undisturbed core, NaN if unknown. places

@@ -40,7 +40,7 @@ struct probe_session {
     struct ceilings *ceilings;
     struct witness *witness;
     struct witness_look last; /**< after the latest sample */
-    double copy_best_per_s;   /**< of the witness, so far */
+    struct probe_pace best;   /**< of the witness, so far */
     struct probe_view view;   /**< of its roofs */
     unsigned cpus[MACHINE_CPUS_MAX];
     unsigned threads;

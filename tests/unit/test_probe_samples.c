@@ -215,6 +215,16 @@ static void a_neighbour_on_the_core_does_not_count(void **state)
     assert_string_equal(out.all, "");
 }
 
+static void a_lower_clock_is_no_neighbour(void **state)
+{
+    (void)state;
+    const struct probe_pace best = {10, 100};
+    assert_true(probe_is_crowded((struct probe_pace){10, 80}, best));
+    assert_false(probe_is_crowded((struct probe_pace){8, 80}, best));
+    assert_true(probe_is_crowded((struct probe_pace){8, 60}, best));
+    assert_false(probe_is_crowded((struct probe_pace){12, 95}, best));
+}
+
 static void a_neighbour_all_along_is_named(void **state)
 {
     (void)state;
@@ -250,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_run_that_drifts_is_marked),
         cmocka_unit_test(most_samples_decide_the_place),
         cmocka_unit_test(a_neighbour_on_the_core_does_not_count),
+        cmocka_unit_test(a_lower_clock_is_no_neighbour),
         cmocka_unit_test(a_neighbour_all_along_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
