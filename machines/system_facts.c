@@ -146,6 +146,18 @@ static const char *dmi_hypervisor(const char *root)
     return NULL;
 }
 
+// An instance type such as "c7g.metal" or "m7i.metal-24xl" (systemd, src/basic/virt.c).
+static bool is_ec2_metal(const char *root)
+{
+    char vendor[64];
+    char product[64];
+    (void)rootfs_read(vendor, sizeof vendor, root, "/sys/class/dmi/id/sys_vendor");
+    (void)rootfs_read(product, sizeof product, root, "/sys/class/dmi/id/product_name");
+    const char *metal = strstr(product, ".metal");
+    return strcmp(vendor, "Amazon EC2") == 0 && metal != NULL &&
+           (metal[6] == '\0' || metal[6] == '-');
+}
+
 // EC2 bare metal says "Amazon EC2" as well: where x86 flags show no hypervisor there is none.
 static void read_hypervisor(char *out, size_t size, const struct machine *machine, const char *root,
                             const char *cpuinfo)
@@ -155,7 +167,7 @@ static void read_hypervisor(char *out, size_t size, const struct machine *machin
     const char *dmi = dmi_hypervisor(root);
     bool x86 = rootfs_line_value(flags, sizeof flags, cpuinfo, "flags");
     out[0] = '\0';
-    if (x86 && strstr(flags, " hypervisor") == NULL) {
+    if ((x86 && strstr(flags, " hypervisor") == NULL) || (!x86 && is_ec2_metal(root))) {
         (void)snprintf(out, size, "none");
     } else if (rootfs_read(type, sizeof type, root, "/sys/hypervisor/type") && type[0] != '\0') {
         (void)snprintf(out, size, "%s", type);

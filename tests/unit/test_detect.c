@@ -216,6 +216,25 @@ static void isa_and_settings_from_files(void **state)
     machine_free(&machine);
 }
 
+// EC2's Arm machines have no flag for a hypervisor: the instance type tells.
+static void bare_metal_of_a_cloud(void **state)
+{
+    const struct fakeroot *root = *state;
+    static const struct {
+        const char *product;
+        const char *virtualized;
+    } rows[] = {{"c7g.metal\n", "none"}, {"m8g.metal-24xl\n", "none"}, {"c7g.16xlarge\n", "kvm"}};
+    unpack(root, "2arm-2c.tar.gz");
+    fakeroot_write(root, "/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct machine machine;
+        fakeroot_write(root, "/sys/class/dmi/id/product_name", rows[i].product);
+        ASSERT_OK(machine_detect_root(&machine, root->dir));
+        assert_string_equal(machine.virtualized, rows[i].virtualized);
+        machine_free(&machine);
+    }
+}
+
 static void quota_affinity_and_memory_limit_a_saved_root(void **state)
 {
     const struct fakeroot *root = *state;
@@ -367,6 +386,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(identity_of_a_saved_x86, make, drop),
         cmocka_unit_test_setup_teardown(identity_of_a_saved_arm, make, drop),
         cmocka_unit_test_setup_teardown(isa_and_settings_from_files, make, drop),
+        cmocka_unit_test_setup_teardown(bare_metal_of_a_cloud, make, drop),
         cmocka_unit_test_setup_teardown(quota_affinity_and_memory_limit_a_saved_root, make, drop),
         cmocka_unit_test_setup_teardown(cpuinfo_stands_in_for_a_hidden_sys, make, drop),
         cmocka_unit_test_setup_teardown(bad_inputs_name_the_file, make, drop),
