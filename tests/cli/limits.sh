@@ -26,6 +26,19 @@ nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
 
 # number KEY FILE: the first figure of that key.
 number() { sed -n "s/.*\"$1\": \([0-9][0-9.]*\).*/\1/p" "$2" | head -n 1; }
+# sizes NAME: DRAM is measured beyond the caches that the process reaches, L1 within its own.
+sizes() {
+    llc=$(number llc_total_bytes "$work/topo.json")
+    l1=$(awk '/"cache_level": 1,/ { on = 1 } on && /"type": "data"/ { data = 1 }
+        on && data && /"bytes":/ { gsub(/[^0-9]/, ""); print; exit }' "$work/topo.json")
+    awk -v name="$1" -v llc="${llc:-0}" -v l1="${l1:-0}" '
+        /"level":/ { level = $2; gsub(/[^A-Z0-9]/, "", level) }
+        /"working_set_bytes":/ { gsub(/[^0-9]/, ""); seen[level]++
+            if (level == "DRAM" && $0 + 0 < 4 * llc) print "DRAM in " $0 " bytes, caches " llc
+            if (level == "L1" && l1 > 0 && $0 + 0 > l1) print "L1 in " $0 " bytes of " l1 }
+        END { if (!seen["L1"]) print "no L1" }' "$work/out" >"$work/wrong"
+    [ -s "$work/wrong" ] && fail "$1: $(cat "$work/wrong")"
+}
 # one_line NAME CODE: a refusal is exit 1, one line that says what is there, and no figures.
 one_line() {
     [ "$2" -eq 1 ] || fail "$1: exit $2: $(cat "$work/err")"
@@ -60,9 +73,10 @@ threads() {
         [ -n "$used" ] && [ "$used" -gt 0 ] || fail "$name: probe: memory_used_bytes is '$used'"
         [ "$((used / 1024))" -le "$((available / 1024 / 5 * 4))" ] ||
             fail "$name: probe used $used bytes of $available"
+        sizes "$name"
     fi
     "$@" "$lmroof" run --quiet -m pythia-160m --phase decode --batch 1 --dtype bf16 --repeat 3 \
-        --no-twins --budget 30 --json >"$work/out" 2>"$work/err"
+        --no-twins --budget 300 --json >"$work/out" 2>"$work/err"
     code=$?
     if [ "$code" -ne 0 ]; then
         one_line "$name: run" "$code"
@@ -97,6 +111,9 @@ usual=$("$lmroof" topo | sed -n 's/^usable.* \([0-9]*\) threads\{0,1\} by defaul
 
 cpu=$(taskset -cp $$ | sed 's/.*[: ,-]//')
 threads "one cpu" 1 taskset -c "$cpu"
+taskset -c "$cpu" "$lmroof" probe --quick --quiet --levels L1 --dtype f32 --json >"$work/out"
+[ "$(grep -o '"cpus": "[^"]*"' "$work/out" | sort -u)" = "\"cpus\": \"$cpu\"" ] ||
+    fail "one cpu: measured on $(grep -o '"cpus": "[^"]*"' "$work/out" | sort -u | tr '\n' ' '), not $cpu"
 
 quota=$(group cpu cpu.cfs_quota_us 150000) && groups="$groups $quota"
 if [ -n "$quota" ]; then
