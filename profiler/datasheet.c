@@ -140,6 +140,27 @@ static struct status add_compute(struct result_machine *machine, const struct da
     return status_ok();
 }
 
+// Adds the key of a source that was not read.
+static void note_unopened(char *out, size_t size, const char *key, const char *source)
+{
+    size_t used = strlen(out);
+    if (strncmp(source, "not opened: ", 12) == 0) {
+        (void)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", key);
+    }
+}
+
+static void warn_of_sheet(struct result_run *out, const struct datasheet *sheet)
+{
+    char recalled[64] = "";
+    note_unopened(recalled, sizeof recalled, "cores", sheet->sources.cores);
+    note_unopened(recalled, sizeof recalled, "memory", sheet->sources.memory);
+    note_unopened(recalled, sizeof recalled, "max_hz", sheet->sources.max_hz);
+    note_unopened(recalled, sizeof recalled, "flop_per_cycle", sheet->sources.flop_per_cycle);
+    result_warn(out, "data_sheet", "lmroof probe -o PROFILE.json on that machine",
+                "%s: peaks of a data sheet; no machine reaches them%s%s", sheet->name,
+                recalled[0] != '\0' ? ". Recalled, the source was not opened: " : "", recalled);
+}
+
 struct status datasheet_profile(struct result_run *out, const struct datasheet *sheet)
 {
     struct result_machine *machine = &out->machine;
@@ -157,8 +178,7 @@ struct status datasheet_profile(struct result_run *out, const struct datasheet *
     result_fact(&out->host, &out->host_count, "packages", "%u", sheet->sockets);
     result_fact(&out->host, &out->host_count, "cores", "%u", datasheet_cores(sheet));
     result_fact(&out->conditions, &out->condition_count, "threads", "%u", datasheet_cores(sheet));
-    result_warn(out, "data_sheet", "lmroof probe -o PROFILE.json on that machine",
-                "%s: peaks of a data sheet; no machine reaches them", sheet->name);
+    warn_of_sheet(out, sheet);
     (void)snprintf(out->tool, sizeof out->tool, "data sheet");
     out->complete = true;
     return status_ok();

@@ -9,6 +9,8 @@
 #include "roofline/embedded.h"
 #include "roofline/status.h"
 
+/** Where each number is published. A text that begins with "not opened: " names a source that
+ *  nobody of the project could read when the sheet was written: the number is recalled. */
 struct datasheet_sources {
     char cores[RESULT_TEXT];
     char memory[RESULT_TEXT];

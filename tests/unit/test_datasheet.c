@@ -66,6 +66,29 @@ static void test_suffixes(void **state)
     }
 }
 
+static void expect_warning(const char *word, const char *words, bool there)
+{
+    struct datasheet sheet;
+    struct result_run profile = {.points = NULL};
+    ASSERT_OK(datasheet_find(&sheet, word));
+    ASSERT_OK(datasheet_profile(&profile, &sheet));
+    assert_int_equal(profile.warning_count, 1);
+    if ((strstr(profile.warnings[0].text, words) != NULL) != there) {
+        fail_msg("%s: %s", word, profile.warnings[0].text);
+    }
+    result_run_free(&profile);
+}
+
+// What nobody could read when the sheet was written is said to whoever uses it.
+static void test_recalled(void **state)
+{
+    (void)state;
+    expect_warning("grace", "the source was not opened: cores, memory, max_hz", true);
+    expect_warning("grace@8533", "the source was not opened: cores, max_hz", true);
+    expect_warning("xeon-8380", "the source was not opened: cores, max_hz", true);
+    expect_warning("epyc-9654", "opened", false);
+}
+
 // A sheet with one text replaced by another.
 static struct status parse_changed(const char *from, const char *to)
 {
@@ -95,7 +118,7 @@ static void test_bad_sheets(void **state)
         {"3700000000", "null", "max_hz"},
         {"\"f32\": 32", "\"f32\": -32", "f32"},
         {"\"bf16\": 64", "\"bf16\": 1e300", "bf16"},
-        {"\"max_hz\": \"AMD", "\"max\": \"AMD", "sources.max_hz"},
+        {"\"max_hz\": \"firmware", "\"max\": \"firmware", "sources.max_hz"},
         {"{", "", "JSON"},
         {"{", "[", "JSON"}};
     (void)state;
@@ -112,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_builtins), cmocka_unit_test(test_epyc),
                                        cmocka_unit_test(test_suffixes),
+                                       cmocka_unit_test(test_recalled),
                                        cmocka_unit_test(test_bad_sheets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
