@@ -2,24 +2,12 @@
 status, and a description of a new CPU from a file."""
 
 import json
-import os
 import sys
 
+from checks import check, end, machine_named
 from rig import FULL, IMC, MACHINES, Run, invalid
 
 LMROOF, SHIM = sys.argv[1:3]
-failures = 0
-
-
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
-
-
-def machine(name):
-    return next(m for m in MACHINES if m.name == name)
 
 
 def answer(rig, *words, status=0):
@@ -45,7 +33,7 @@ for m in MACHINES:
 
 # A memory channel that counts nothing while its peers do is named in text and document.
 EMPTY = ["read %d 0xf04 * step %d" % (IMC + i, n) for i, n in enumerate((0, 21845, 21845, 21846))]
-with Run(SHIM, machine("icx"), EMPTY) as rig:
+with Run(SHIM, machine_named("icx"), EMPTY) as rig:
     document = answer(rig, "--threads", "1")
     warnings = [w["text"] for w in document["warnings"] if w["code"] == "channels"]
     check(len(warnings) == 1 and warnings[0].startswith("uncore_imc_0/"), warnings)
@@ -53,14 +41,14 @@ with Run(SHIM, machine("icx"), EMPTY) as rig:
     check(warnings[0] in rig([LMROOF, "counters", "--threads", "1"]).stdout, "not in the text")
 
 # The full certificate: everything right, then one event that counts the work of others.
-with Run(SHIM, machine("skx"), work=FULL) as rig:
+with Run(SHIM, machine_named("skx"), work=FULL) as rig:
     document = answer(rig, "--certify")
     check(len(document["certificate"]) > 60, "certificate", len(document["certificate"]))
     check(all(e["passed"] for e in document["certificate"]), "certificate",
           [e for e in document["certificate"] if not e["passed"]])
     text = rig([LMROOF, "counters", "--certify"])
     check("1.0000" in text.stdout and "FAILED" not in text.stdout, text.stdout)
-with Run(SHIM, machine("skx"), ["f64-512 4 0x80c7 * step 32000000"], work=FULL) as rig:
+with Run(SHIM, machine_named("skx"), ["f64-512 4 0x80c7 * step 32000000"], work=FULL) as rig:
     document = answer(rig, "--certify", status=5)
     wrong = [e for e in document["certificate"] if not e["passed"]]
     check([(e["kernel"], e["metric"]) for e in wrong] == [("f64-512", "flop_f32")], wrong)
@@ -70,7 +58,7 @@ with Run(SHIM, machine("skx"), ["f64-512 4 0x80c7 * step 32000000"], work=FULL) 
     check(document["metrics"]["flop_f64"] is not None, document["metrics"]["why_absent"])
 
 # A CPU that no table is for: nothing but generic events; with a file, all that it says.
-with Run(SHIM, machine("emr")) as rig:
+with Run(SHIM, machine_named("emr")) as rig:
     with open(rig.root + "/proc/cpuinfo") as file:
         text = file.read().replace("model\t\t: 207", "model\t\t: 250")
     with open(rig.root + "/proc/cpuinfo", "w") as file:
@@ -93,5 +81,4 @@ with Run(SHIM, machine("emr")) as rig:
         check(document["metrics"][metric] is not None, metric, document["metrics"]["why_absent"])
     check(document["metrics"]["cycles"] is None, "cycles are not in the file")
 
-print("command: %d failures" % failures)
-sys.exit(1 if failures else 0)
+end("command")

@@ -7,21 +7,14 @@ import subprocess
 import sys
 import time
 
-from rig import MACHINES, Run, invalid
+from checks import check, end, machine_named
+from rig import Run, invalid
 
 LMROOF, SHIM = sys.argv[1:3]
 # Counts a nanosecond of the foreign process. 512-bit FMAs of 16 operations; 2 of 8 bytes would do.
 RATES = {"instructions": (0xc0, 3, 1), "cycles": (0x3c, 2, 1), "flop_f32": (0x80c7, 0.25, 16)}
 EXTRA = ["* 4 0x%x * rate %g" % (config, rate) for config, rate, _ in RATES.values()]
 EXTRA += ["* 4 0x%x * rate 0" % config for config in (0x2c7, 0x8c7, 0x20c7)]
-failures = 0
-
-
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
 
 
 def near(got, want, tolerance):
@@ -89,11 +82,11 @@ def check_placement(machine, document):
     check(place["lower_bound"] is True and window["phase"] == "cannot_tell", window)
 
 
-machine = next(m for m in MACHINES if m.name == "spr")
-with Run(SHIM, machine, EXTRA, ["counters 8", "fixed 4 0x3c", "fixed 4 0xc0"]) as rig:
+SPR = machine_named("spr")
+with Run(SHIM, SPR, EXTRA, ["counters 8", "fixed 4 0x3c", "fixed 4 0xc0"]) as rig:
     result = rig([LMROOF, "exec", "--json", "--interval", "0.05", "--"] + BUSY)
     check(result.returncode == 0, "exec", result.returncode, result.stderr)
-    check_document(machine, "exec", result.stdout)
+    check_document(SPR, "exec", result.stdout)
 
     # A profile for the roofs: nothing is measured here.
     profile = rig.directory.name + "/profile.json"
@@ -102,7 +95,7 @@ with Run(SHIM, machine, EXTRA, ["counters 8", "fixed 4 0x3c", "fixed 4 0xc0"]) a
     result = rig([LMROOF, "exec", "--json", "--interval", "0.05", "-m", "pythia-160m", "--dtype",
                   "f32", "--tokens", "100", "--machine", profile, "--"] + BUSY)
     check(result.returncode == 0, "exec -m", result.returncode, result.stderr)
-    check_placement(machine, check_document(machine, "exec -m", result.stdout))
+    check_placement(SPR, check_document(SPR, "exec -m", result.stdout))
 
     process = subprocess.Popen(["sleep", "60"])
     time.sleep(0.2)
@@ -110,11 +103,11 @@ with Run(SHIM, machine, EXTRA, ["counters 8", "fixed 4 0x3c", "fixed 4 0xc0"]) a
     process.kill()
     process.wait()
     check(result.returncode == 0, "attach", result.returncode, result.stderr)
-    document = check_document(machine, "attach", result.stdout)
+    document = check_document(SPR, "attach", result.stdout)
     check(document["process"]["end"]["how"] == "time", document["process"])
 
 # Rights that are missing on the foreign process are named; the rest is there.
-with Run(SHIM, machine, ["* * * * errno 13"]) as rig:
+with Run(SHIM, SPR, ["* * * * errno 13"]) as rig:
     result = rig([LMROOF, "exec", "--json", "--", "true"])
     check(result.returncode == 0, "no rights", result.returncode, result.stderr)
     document = json.loads(result.stdout)
@@ -123,5 +116,4 @@ with Run(SHIM, machine, ["* * * * errno 13"]) as rig:
     result = rig([LMROOF, "exec", "--counters", "require", "--", "true"])
     check(result.returncode == 125, "require", result.returncode, result.stderr)
 
-print("exec: %d failures" % failures)
-sys.exit(1 if failures else 0)
+end("exec")

@@ -3,14 +3,15 @@ each ends in its state, no number is invented, and what is not concerned keeps i
 
 import sys
 
-from rig import MACHINES, IMC, Run
+from checks import check, end, machine_named
+from rig import IMC, Run
 
 COUNT, SHIM = sys.argv[1:3]
-SKX = next(m for m in MACHINES if m.name == "skx")
-EMR = next(m for m in MACHINES if m.name == "emr")
-ZEN3 = next(m for m in MACHINES if m.name == "zen3")
-ICX = next(m for m in MACHINES if m.name == "icx")
-SPR = next(m for m in MACHINES if m.name == "spr")
+SKX = machine_named("skx")
+EMR = machine_named("emr")
+ZEN3 = machine_named("zen3")
+ICX = machine_named("icx")
+SPR = machine_named("spr")
 STALL = "4 0x140014a3 *"  # skylake: memory_stall_cycles
 WALK = "4 0x1001008 *"    # page_walk_cycles
 F512 = "4 0x80c7 *"       # part of flop_f32
@@ -19,7 +20,6 @@ FIXED = ["fixed 4 0x3c", "fixed 4 0x300", "fixed 4 0xc0"]
 ALL = "all"      # every metric of the machine
 THREAD = "thread" # every metric of a thread
 KEPT = "kept"    # has its exact value
-failures = 0
 
 
 # What the boxes see if only one of two threads' sets works.
@@ -152,13 +152,6 @@ CASES = [
 ]
 
 
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
-
-
 def wanted(one, metric):
     if metric in one["want"]:
         return one["want"][metric]
@@ -225,5 +218,4 @@ for one in CASES:
     for policy in one["policies"]:
         run(one, policy)
         count += 1
-print("faults: %d failures in %d runs" % (failures, count))
-sys.exit(1 if failures else 0)
+end("faults", " in %d runs" % count)

@@ -5,17 +5,10 @@ import json
 import subprocess
 import sys
 
-from rig import MACHINES, Run, invalid
+from checks import check, end, machine_named
+from rig import Run, invalid
 
 LMROOF, SHIM, MARKED, EXAMPLE, PROFILE = sys.argv[1:6]
-failures = 0
-
-
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
 
 
 def regions(rig, *command):
@@ -54,13 +47,13 @@ def check_roof(region, name, where):
 
 
 # This core counts the fills from memory itself: operations and bytes of a thread.
-machine = next(m for m in MACHINES if m.name == "zen3")
+ZEN3 = machine_named("zen3")
 for threads in (1, 4):
-    with Run(SHIM, machine) as rig:
+    with Run(SHIM, ZEN3) as rig:
         found, output = regions(rig, MARKED, str(threads), "50")
         check("on" in output, output)
         check(set(found) == {"kernel", "outer", "inner"}, sorted(found))
-        check_kernel(machine, found["kernel"], threads, 50)
+        check_kernel(ZEN3, found["kernel"], threads, 50)
         for name in ("outer", "inner"):
             check(found[name]["calls"] == threads, found[name])
             check(found[name]["seconds"] >= 0.02, found[name])
@@ -69,7 +62,7 @@ for threads in (1, 4):
         check(found["inner"]["seconds"] <= found["outer"]["seconds"], found)
 
 # A thread that may not count: no region has half of the counts.
-with Run(SHIM, machine, ["marked * * * errno 13"]) as rig:
+with Run(SHIM, ZEN3, ["marked * * * errno 13"]) as rig:
     found, _ = regions(rig, MARKED, "2", "5")
     check(found["kernel"]["calls"] == 10 and found["kernel"]["counts"] == {}, found["kernel"])
     check(found["kernel"]["flop_per_byte_counted"] is None, found["kernel"])
@@ -88,5 +81,4 @@ check("of the roof: DRAM load " in said and "by 2 threads (%s)" % PROFILE in sai
 off = subprocess.run([MARKED, "2", "5"], capture_output=True, text=True)
 check(off.returncode == 0 and off.stdout == "off\n", off)
 
-print("markers: %d failures" % failures)
-sys.exit(1 if failures else 0)
+end("markers")

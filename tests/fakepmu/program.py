@@ -4,24 +4,11 @@ intensity, equal what the script implies."""
 import json
 import sys
 
-from rig import ARM_MACHINES, MACHINES, Run, invalid
+from checks import TINY, check, end, fed, machine_named
+from rig import Run, invalid
 
 LMROOF, SHIM = sys.argv[1:3]
 CHOSEN = [word.split(":") for word in sys.argv[3:]]  # MACHINE:THREADS[:MODEL]
-FLOP = ("flop_f64", "flop_f32", "flop_f16", "flop_bf16")
-TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
-        "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4,
-        "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 1024,
-        "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
-        "tie_word_embeddings": True, "torch_dtype": "float32"}
-failures = 0
-
-
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
 
 
 def close(got, want):
@@ -46,9 +33,7 @@ def check_point(machine, threads, point):
         check(not absent or (counters[metric] is None and
                              counters["why_absent"][metric]["state"] == "unsupported"),
               where, metric, "must be absent")
-    flop = sum(machine.expected(m, threads) or 0 for m in FLOP)
-    bytes_ = machine.expected("dram_read_bytes", threads) + \
-        (machine.expected("dram_write_bytes", threads) or 0)
+    flop, bytes_ = fed(machine, threads)
     intensity = point["flop_per_byte_counted"]
     want = flop / bytes_ if flop else point["flop"] / (bytes_ * unit)
     check(intensity is not None and close(intensity["value"], want), where, "intensity",
@@ -117,8 +102,8 @@ def run(machine, threads, model=None):
 
 
 if "skx" in (words[0] for words in CHOSEN):
-    check_step(next(m for m in MACHINES if m.name == "skx"), 2)
+    check_step(machine_named("skx"), 2)
 for name, threads, *model in CHOSEN:
-    run(next(m for m in MACHINES + ARM_MACHINES if m.name == name), int(threads), *model)
-print("program: %d failures in %d runs" % (failures, len(CHOSEN)))
-sys.exit(1 if failures or not CHOSEN else 0)
+    run(machine_named(name), int(threads), *model)
+check(CHOSEN, "no machine is chosen")
+end("program", " in %d runs" % len(CHOSEN))

@@ -3,19 +3,11 @@ implies, to the last count."""
 
 import sys
 
+from checks import check, end, fed
 from rig import MACHINES, Run
 
 COUNT, SHIM = sys.argv[1:3]
-FLOP = ("flop_f64", "flop_f32", "flop_f16", "flop_bf16")
 SYSTEM = ("package_joules", "dram_joules")
-failures = 0
-
-
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
 
 
 def parse(text):
@@ -44,9 +36,7 @@ def check_metric(machine, threads, policy, metric, words):
 
 
 def check_intensity(machine, threads, words):
-    flop = sum(machine.expected(m, threads) or 0 for m in FLOP)
-    bytes_ = machine.expected("dram_read_bytes", threads) + \
-        (machine.expected("dram_write_bytes", threads) or 0)
+    flop, bytes_ = fed(machine, threads)
     check(words[0] != "absent" and float(words[0]) == flop / bytes_,
           "%s: intensity" % machine.name, words, "want", flop / bytes_)
     check(words[1] == ("uncore" if machine.boxes else "core"), "%s: place" % machine.name, words)
@@ -71,5 +61,4 @@ for machine in MACHINES:
     for threads in (1, 2):
         for policy in ("auto", "perf"):
             run(machine, threads, policy)
-print("sessions: %d failures on %d machines" % (failures, len(MACHINES)))
-sys.exit(1 if failures else 0)
+end("sessions", " on %d machines" % len(MACHINES))

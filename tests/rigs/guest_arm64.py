@@ -1,33 +1,13 @@
 """guest_arm64.py COUNTING TOPOLOGY: what the program said on the emulated machines."""
 
-import json
-import re
 import sys
 
-failures = 0
+from guest_log import Log
+from checks import check, end
 
-
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
-
-
-def part(path, name):
-    """Output, exit status and errors of one command of the guest's log."""
-    text = open(path, encoding="utf-8", errors="replace").read()
-    found = re.search(r"^=== begin %s\n(.*?)^=== end %s (\d+) ?([^\n]*)" % (name, name), text,
-                      re.M | re.S)
-    if not found:
-        sys.exit("FAIL: %s: no output of %s" % (path, name))
-    return found.group(1), int(found.group(2)), found.group(3)
-
-
-output, status, errors = part(sys.argv[1], "counters")
+log = Log(sys.argv[1])
 # QEMU counts instructions and cycles alone: other events open, read 0 and are refused (5).
-check(status in (0, 5), "counters: exit", status, errors)
-document = json.loads(output)
+document = log.answer("counters", (0, 5))
 check(document["event_table"]["name"] == "neoverse_n1", document["event_table"])
 check(document["rights"]["core_pmu_in_sysfs"], document["rights"])
 instructions = [e for e in document["certificate"] if e["metric"] == "instructions"]
@@ -44,23 +24,18 @@ zero = [e for e in document["certificate"] if e["metric"] == "dram_read_bytes"]
 check(all(not e["passed"] for e in zero), "an event that reads 0 passes:", zero)
 check(document["metrics"]["dram_read_bytes"] is None, document["metrics"]["dram_read_bytes"])
 
-output, status, errors = part(sys.argv[1], "kernels")
-check(status == 0 and output.count(" ok\n") >= 4, "kernels:", status, output, errors)
+kernels = log.part("kernels")
+check(kernels.count(" ok\n") >= 4, "kernels:", kernels)
 
-output, status, errors = part(sys.argv[1], "exec")
-check(status == 0, "exec:", status, errors)
-document = json.loads(output)
+document = log.answer("exec")
 counter = document["counters"]["instructions"]
 check(counter is not None and counter["value"] > 20000 * 10 and counter["source"] == "perf",
       "instructions of a foreign process:", counter, document["counters"]["why_absent"])
 series = document["series"]["counters"].get("instructions", [])
 check(len(series) >= 2 and abs(sum(series) - (counter or {"value": 0})["value"]) < 1, series)
 
-output, status, errors = part(sys.argv[2], "topology")
-check(status == 0, "topo:", status, errors)
-document = json.loads(output)
+document = Log(sys.argv[2]).answer("topology")
 for key, want in (("packages", 2), ("numa_nodes", 2), ("cores", 4), ("pus", 4)):
     check(document[key] == want, key, document[key], "want", want)
 check(len(document["memory"]) == 2, document["memory"])
-print("guest: %d failures" % failures)
-sys.exit(1 if failures else 0)
+end("guest")

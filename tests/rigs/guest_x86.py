@@ -2,14 +2,12 @@
 told what it counts, a model. guest_x86.py check FOLDER: what the program said on the machines."""
 
 import json
-import os
-import re
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fakepmu"))
-from rig import IMC, MACHINES, POWER, RAW, SHORT, UMC
+from guest_log import Log
+from checks import TINY, check, end, fed, machine_named
+from rig import IMC, POWER, RAW, SHORT, UMC
 
-FLOP = ("flop_f64", "flop_f32", "flop_f16", "flop_bf16")
 ROUNDS = 10  # of told.sh: a process and a child of it, each time
 TOLD = """#!/bin/sh
 i=0
@@ -22,42 +20,24 @@ while [ $i -lt %d ]; do
     i=$((i + 1))
 done
 """ % ROUNDS
-TINY = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
-        "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4,
-        "num_key_value_heads": 2, "num_hidden_layers": 2, "vocab_size": 1024,
-        "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
-        "tie_word_embeddings": True, "torch_dtype": "float32"}
-
-failures = 0
 
 
-def check(condition, *words):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAIL:", *words)
-
-
-def machine(name):
-    return next(m for m in MACHINES if m.name == name)
-
-
-def pmu_of(the_machine, kind):
+def pmu_of(machine, kind):
     """The module's number of a PMU: the core, then the boxes, then energy."""
     if kind == RAW:
         return 0
     if kind == POWER:
-        return 1 + the_machine.boxes[1]
+        return 1 + machine.boxes[1]
     return 1 + kind - (UMC if kind >= UMC else IMC)
 
 
-def rules(the_machine):
-    for rows in the_machine.events.values():
+def rules(machine):
+    for rows in machine.events.values():
         for event, _ in rows:
             # The program tries a set before its work: that is nobody's work.
             for line in ["arm %d 0x%x 0 step 0" % (event.kind, event.config), *event.lines(SHORT)]:
                 name, kind, config, _, _, count = line.split()
-                yield "rule %s %d %x %s" % (name, pmu_of(the_machine, int(kind)), int(config, 0),
+                yield "rule %s %d %x %s" % (name, pmu_of(machine, int(kind)), int(config, 0),
                                             count)
 
 
@@ -68,31 +48,9 @@ def put(path, text):
 
 def files(folder):
     for name in ("skx", "zen4-umc"):
-        put(folder + "/rules." + name, "\n".join(rules(machine(name))) + "\n")
+        put(folder + "/rules." + name, "\n".join(rules(machine_named(name))) + "\n")
     put(folder + "/told.sh", TOLD)
     put(folder + "/tiny/config.json", json.dumps(TINY))
-
-
-class Log:
-    """The commands of a guest's console."""
-
-    def __init__(self, path):
-        self.path = path
-        with open(path, encoding="utf-8", errors="replace") as file:
-            self.text = file.read()
-        check("=== refused" not in self.text, path, "a rule was refused")
-
-    def answer(self, name, status=0):
-        """The document of one command."""
-        found = re.search(r"=== begin %s\n(.*?)^=== end %s (\d+) ?([^\n]*)" % (name, name),
-                          self.text, re.M | re.S)
-        if not found:
-            sys.exit("FAIL: %s: no output of %s" % (self.path, name))
-        check(int(found.group(2)) == status, name, "exit", found.group(2), found.group(3))
-        try:
-            return json.loads(found.group(1))
-        except ValueError:
-            sys.exit("FAIL: %s: no document: %s" % (name, found.group(1)[:400] + found.group(3)))
 
 
 def close(got, want):
@@ -100,15 +58,13 @@ def close(got, want):
     return abs(got - want) <= 1e-15 * 4 * abs(want)
 
 
-def check_run(the_machine, log, name, threads, source):
+def check_run(machine, log, name, threads, source):
     document = log.answer(name)
-    check(document["conditions"]["event_table"] == the_machine.table, name, document["conditions"])
+    check(document["conditions"]["event_table"] == machine.table, name, document["conditions"])
     wrong = [e for e in document["certificate"] if not e["passed"]]
     check(document["certificate"] and not wrong, name, "certificate:", wrong)
     check(len(document["points"]) >= 5, name, "points", len(document["points"]))
-    flop = sum(the_machine.expected(m, threads) or 0 for m in FLOP)
-    bytes_ = the_machine.expected("dram_read_bytes", threads) + \
-        the_machine.expected("dram_write_bytes", threads)
+    flop, bytes_ = fed(machine, threads)
     for point in document["points"]:
         where = "%s, %s:" % (name, point["id"])
         intensity, counters = point["flop_per_byte_counted"], point["counters"]
@@ -116,13 +72,13 @@ def check_run(the_machine, log, name, threads, source):
               "intensity", intensity, "fed", flop / bytes_, counters["why_absent"])
         if counters["instructions"] is None:
             continue
-        calls = the_machine.expected("instructions", threads) / counters["instructions"]["value"]
+        calls = machine.expected("instructions", threads) / counters["instructions"]["value"]
         check(close(calls, round(calls)), where, "calls", calls)
         check(counters["instructions"]["source"] == source, where, counters["instructions"])
-        for metric in the_machine.events:
-            fed = the_machine.expected(metric, threads)
+        for metric in machine.events:
+            want = machine.expected(metric, threads)
             got = counters[metric] or {"value": -1}
-            check(close(got["value"] * round(calls), fed), where, metric, got["value"], "fed", fed,
+            check(close(got["value"] * round(calls), want), where, metric, got["value"], "fed", want,
                   "in", round(calls), "calls", counters["why_absent"].get(metric))
     if document["points"]:
         print("%-12s fed %d FLOP / %d bytes = %.17g, found %.17g in %d points" % (
@@ -132,9 +88,9 @@ def check_run(the_machine, log, name, threads, source):
 
 def check_exec(log):
     counters = log.answer("exec")["counters"]
-    for metric, fed in (("flop_f32", ROUNDS * 1100 * 8), ("dram_read_bytes", ROUNDS * 140 * 64)):
+    for metric, want in (("flop_f32", ROUNDS * 1100 * 8), ("dram_read_bytes", ROUNDS * 140 * 64)):
         got = counters[metric] or {}
-        check(got.get("value") == fed, "exec:", metric, got, "fed", fed,
+        check(got.get("value") == want, "exec:", metric, got, "fed", want,
               counters["why_absent"].get(metric))
 
 
@@ -191,13 +147,14 @@ if sys.argv[1] == "files":
     files(sys.argv[2])
     sys.exit(0)
 logs = {scene: Log("%s/%s.text" % (sys.argv[2], scene)) for scene in ("papi", "perf", "umc")}
+for log in logs.values():
+    check("=== refused" not in log.text, log.path, "a rule was refused")
 for count in (1, 4):
     for word in ("papi", "perf"):
-        check_run(machine("skx"), logs[word], "run-%s-%d" % (word, count), count, word)
-check_run(machine("zen4-umc"), logs["umc"], "run-auto-1", 1, "papi")
+        check_run(machine_named("skx"), logs[word], "run-%s-%d" % (word, count), count, word)
+check_run(machine_named("zen4-umc"), logs["umc"], "run-auto-1", 1, "papi")
 check_topology(logs["papi"])
 check_nodes(logs["umc"])
 check_exec(logs["perf"])
 check_rights(logs["perf"])
-print("guest: %d failures" % failures)
-sys.exit(1 if failures else 0)
+end("guest")
