@@ -1,14 +1,8 @@
 #!/bin/sh
 # lmroof exec and attach from outside: what the command gets, how it ends, what is seen of it.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-skipped=
+command=exec
+. "$TESTS/cli/common.sh"
 # ends CODE COMMAND...: exit status.
 ends() {
     code=$1
@@ -27,12 +21,6 @@ is() {
     python3 -c 'import json, sys
 d = json.load(open(sys.argv[1]))
 sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || fail "$1: not $2"
-}
-valid() {
-    sh "$TESTS/schema.sh" "$@" >"$work/schema" 2>&1
-    code=$?
-    [ "$code" -eq 77 ] && skipped="no python3-jsonschema: documents were not validated"
-    [ "$code" -eq 0 ] || [ "$code" -eq 77 ] || fail "not valid: $(grep FAIL "$work/schema" | head -3)"
 }
 exec="$LMROOF exec"
 

@@ -74,9 +74,9 @@ for command in run validate; do
     ends 0 "" $lmroof --help
     grep -q "model" "$work/out" || fail "$command --help says nothing"
 done
-# AddressSanitizer reserves terabytes of address space: no limit on that under it.
+# Sanitizers reserve terabytes of address space: no limit on that under them.
 instrumented=
-grep -q __asan_init "$LMROOF" && instrumented=yes
+grep -qE '__[at]san_init' "$LMROOF" && instrumented=yes
 [ -n "$instrumented" ] || ends 1 "mixtral-8x7b needs .* are available" \
     sh -c "ulimit -v 8000000; exec $LMROOF run -m mixtral-8x7b"
 ends 2 "phase.*sleep.*accepted" "$LMROOF" run $model --phase sleep

@@ -2,14 +2,9 @@
 # lmroof run on block formats: right results, integer operations, bytes as stored, the kernels'
 # ceilings, and rows that are no whole number of blocks.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cat >"$work/config.json" <<'JSON'
-{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 96,
- "intermediate_size": 250, "num_attention_heads": 3, "num_key_value_heads": 1,
- "num_hidden_layers": 2, "vocab_size": 1001, "max_position_embeddings": 2048,
- "tie_word_embeddings": false, "torch_dtype": "bfloat16"}
-JSON
+command=run
+. "$TESTS/cli/common.sh"
+small_llama "$work/config.json" 96 250 3 1 2 1001
 "$LMROOF" run -m "$work/config.json" --phase decode --batch 1,5 --context 16 --threads 1 \
     --dtype q8_0,q4_0 --repeat 3 --counters off --quiet -o "$work/run.json" >"$work/out" ||
     { echo "FAIL: run: exit $?"; exit 1; }

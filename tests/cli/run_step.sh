@@ -2,19 +2,9 @@
 # lmroof run --step: whole steps of small models, their operators' sum, documents
 # that are valid, and what is refused: families without a workload, too little memory.
 set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-fail() {
-    echo "FAIL: $*"
-    failed=1
-}
-cat >"$work/config.json" <<'JSON'
-{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 256,
- "intermediate_size": 512, "num_attention_heads": 8, "num_key_value_heads": 2,
- "num_hidden_layers": 3, "head_dim": 32, "vocab_size": 1001, "max_position_embeddings": 2048,
- "tie_word_embeddings": false, "torch_dtype": "bfloat16"}
-JSON
+command=run
+. "$TESTS/cli/common.sh"
+small_llama "$work/config.json" 256 512 8 2 3 1001
 with_twins="--repeat 3 --counters off --quiet --threads 1"
 common="$with_twins --no-twins"
 "$LMROOF" run -m "$work/config.json" --step --batch 3 --context 40 --prompt 33 \
@@ -55,9 +45,7 @@ for s in steps:
     assert s["estimated_seconds"] is None, name # no twins: the kernels' rates are not known
     assert s["why_absent"]["estimated_seconds"]["state"] == "not_asked", name
 PYTHON
-sh "$TESTS/schema.sh" "$work/run.json" >"$work/schema" 2>&1
-code=$?
-[ $code -eq 0 ] || [ $code -eq 77 ] || fail "not valid: $(grep FAIL "$work/schema" | head -3)"
+valid "$work/run.json"
 
 # With twins there is an estimate.
 "$LMROOF" run -m "$work/config.json" --step --phase decode --batch 1 --context 16 --dtype f32 \
@@ -121,9 +109,7 @@ if shape == "deepseek":
     assert attention["bytes_modelled"] == 4 * 71 * 160 * 2, attention
     assert len([p for p in decode if p["operator"] == "qkv"]) == 4
 PYTHON
-    sh "$TESTS/schema.sh" "$work/$shape.json" >"$work/schema" 2>&1
-    code=$?
-    [ $code -eq 0 ] || [ $code -eq 77 ] || fail "$shape: not valid: $(grep FAIL "$work/schema")"
+    valid "$work/$shape.json"
     "$LMROOF" report "$work/$shape.json" -o "$work/$shape.html" 2>"$work/err" ||
         fail "$shape: no report: $(cat "$work/err")"
 done
