@@ -1,5 +1,6 @@
 #!/bin/sh
-# install.sh BUILD: what `cmake --install` puts into a prefix is whole and runs from there.
+# install.sh BUILD [COMPILER SANITIZERS]: what `cmake --install` puts into a prefix is whole and runs
+# from there.
 set -u
 prefix=$(mktemp -d) || exit 1
 trap 'rm -rf "$prefix"' EXIT
@@ -27,9 +28,11 @@ for link in $(sed -n 's/.*](\([a-z]*\/[^)]*\.[a-z]*\)).*/\1/p' "$doc/README.md")
     [ -e "$doc/$link" ] || fail "README.md points to $link, which is not installed"
 done
 # A program of a user's: header, library and the example.
-if command -v cc >/dev/null 2>&1; then
+cc=${2:-cc}
+sanitize=${3:+-fsanitize=$3} # as the library has them
+if command -v "$cc" >/dev/null 2>&1; then
     library=$(find "$prefix" -name liblmroof.a)
-    cc -pthread -I"$prefix/include" "$doc/profiler/marker/example.c" -o "$prefix/bin/example" \
+    "$cc" $sanitize -pthread -I"$prefix/include" "$doc/profiler/marker/example.c" -o "$prefix/bin/example" \
         -L"${library%/*}" -llmroof && [ "$("$prefix/bin/example" 64 1)" = "y[0] = 189" ] ||
         fail "the marker's example does not build or run"
     rm -f "$prefix/bin/example"
