@@ -59,7 +59,8 @@ struct status ceilings_create(struct ceilings **out, const struct machine *machi
                                  .arena = arena,
                                  .kernels = kernels,
                                  .threads = threads,
-                                 .share_bytes = share};
+                                 .share_bytes = share,
+                                 .patience_seconds = CEILING_PATIENCE_SECONDS};
     struct status status = allocate(session);
     if (status.code != STATUS_OK) {
         ceilings_destroy(session);
@@ -69,16 +70,19 @@ struct status ceilings_create(struct ceilings **out, const struct machine *machi
     return status;
 }
 
-void ceilings_stop_for(struct ceilings *session, const volatile sig_atomic_t *signal)
+void ceilings_stop_for(struct ceilings *session, struct limit limit)
 {
-    session->signal = signal;
+    session->limit = limit;
+}
+
+void ceilings_be_patient(struct ceilings *session, double seconds)
+{
+    session->patience_seconds = fmax(0, fmin(seconds, CEILING_PATIENCE_SECONDS));
 }
 
 struct status ceilings_heed(const struct ceilings *session)
 {
-    return session->signal != NULL && *session->signal != 0
-               ? status_error(STATUS_INTERRUPTED, "interrupted")
-               : status_ok();
+    return limit_heed(&session->limit);
 }
 
 void ceilings_destroy(struct ceilings *session)
@@ -92,23 +96,35 @@ void ceilings_destroy(struct ceilings *session)
 }
 
 // xorshift64 (Marsaglia, 2003); the exponent makes it a double in [1, 2).
-static void fill_share(void *context, unsigned thread, unsigned threads)
+static uint64_t fill_piece(uint64_t *words, size_t count, uint64_t random)
 {
-    const struct ceilings *session = context;
-    (void)threads;
-    uint64_t *words = (uint64_t *)(void *)arena_share(session->arena, thread, session->share_bytes);
-    uint64_t random = 0x9e3779b97f4a7c15u * (thread + 1);
-    for (size_t i = 0; i < session->share_bytes / sizeof *words; i++) {
+    for (size_t i = 0; i < count; i++) {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
         words[i] = random >> 12 | 0x3ff0000000000000u;
     }
+    return random;
 }
 
-void ceilings_fill(struct ceilings *session)
+static void fill_share(void *context, unsigned thread, unsigned threads)
+{
+    const struct ceilings *session = context;
+    enum { PIECE_WORDS = 1 << 18 }; // a millisecond
+    (void)threads;
+    uint64_t *words = (uint64_t *)(void *)arena_share(session->arena, thread, session->share_bytes);
+    uint64_t random = 0x9e3779b97f4a7c15u * (thread + 1);
+    size_t count = session->share_bytes / sizeof *words;
+    for (size_t at = 0; at < count && !limit_reached(&session->limit); at += PIECE_WORDS) {
+        random =
+            fill_piece(words + at, count - at < PIECE_WORDS ? count - at : PIECE_WORDS, random);
+    }
+}
+
+struct status ceilings_fill(struct ceilings *session)
 {
     team_run(session->team, (struct team_body){fill_share, session});
+    return ceilings_heed(session);
 }
 
 void ceiling_sample(struct ceiling_sample *out, struct ceilings *session, struct ceiling *ceiling)
@@ -125,6 +141,9 @@ double ceiling_try(struct ceilings *session, struct ceiling *ceiling)
     double best = 0;
     unsigned clean = 0;
     for (unsigned i = 0; i < 2 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
+        if (i > 0 && limit_reached(&session->limit)) {
+            break;
+        }
         struct ceiling_sample sample;
         ceiling_sample(&sample, session, ceiling);
         best = sample.per_s > best ? sample.per_s : best;
@@ -197,6 +216,9 @@ void ceiling_read(struct reading *out, struct reading *core_hz, unsigned *distur
     struct ceiling_sample warm;
     ceiling_sample(&warm, session, ceiling);
     for (unsigned i = 0; i < 2 * n && record.count < n; i++) {
+        if (limit_reached(&session->limit)) {
+            break;
+        }
         ceiling_record_sample(&record, session, ceiling);
     }
     ceiling_record_read(out, core_hz, disturbed, &record, n);

@@ -12,13 +12,12 @@
  *      loop: ceiling_sample(&sample, session, &roof); ... the point ...
  */
 
+#include "profiler/limit.h"
 #include "profiler/results.h"
 #include "profiler/team.h"
 #include "profiler/working_set.h"
 #include "workloads/arena.h"
 #include "workloads/ceiling_kernel.h"
-
-#include <signal.h>
 
 /** The kernels that this process can run, and which passed their check on this host. */
 struct ceiling_kernels {
@@ -45,15 +44,21 @@ CHECKED struct status ceilings_create(struct ceilings **out, const struct machin
                                       struct team *team, const struct arena *arena,
                                       const struct ceiling_kernels *kernels);
 
-/** From now on a choice ends with INTERRUPTED soon after *signal becomes non-zero; NULL: never. */
-void ceilings_stop_for(struct ceilings *session, const volatile sig_atomic_t *signal);
+/** From now on touching, choosing, calibrating and reading end soon after the limit: choices with
+ *  its status, readings with the samples they have. */
+void ceilings_stop_for(struct ceilings *session, struct limit limit);
+
+/** From now on a choice compares no further candidates after about so long, at most the usual
+ *  time; one is always tried. */
+void ceilings_be_patient(struct ceilings *session, double seconds);
 
 /** NULL is accepted. */
 void ceilings_destroy(struct ceilings *session);
 
 /** Writes the arena in the threads that will read it (first touch), each its contiguous share,
- *  with doubles between 1 and 2 of no pattern: no zero page, no denormals. */
-void ceilings_fill(struct ceilings *session);
+ *  with doubles between 1 and 2 of no pattern: no zero page, no denormals. Errors: those of the
+ *  limit; the memory is then touched in part. */
+CHECKED struct status ceilings_fill(struct ceilings *session);
 
 enum ceiling_kind { CEILING_STREAM, CEILING_CHAIN };
 
@@ -92,7 +97,7 @@ struct ceiling {
  *  less) and comes back to it only after the rotation; an inner level repeats its working set.
  *  On a busy machine the choice ends after a second or so; trials tells what was compared.
  *  Errors: UNAVAILABLE if the level's size is unknown, or the arena is smaller than the level
- *  needs. */
+ *  needs; those of the limit. */
 CHECKED struct status ceiling_choose_stream(struct ceiling *out, struct ceilings *session,
                                             enum memory_level level, const char *kernel);
 
@@ -109,7 +114,7 @@ CHECKED struct status ceiling_prepare_stream(struct ceiling *out, struct ceiling
 
 /** The fastest verified kernel that does arithmetic on dtype (bf16 and f16 count f32 FMA too:
  *  converted operands, conversion amortised), of that class if class_ is not NULL. Errors:
- *  UNAVAILABLE if this CPU has none. */
+ *  UNAVAILABLE if this CPU has none; those of the limit. */
 CHECKED struct status ceiling_choose_compute(struct ceiling *out, struct ceilings *session,
                                              const char *dtype, const char *class_);
 
@@ -143,7 +148,8 @@ void ceiling_record_sample(struct ceiling_record *record, struct ceilings *sessi
 void ceiling_record_read(struct reading *out, struct reading *core_hz, unsigned *disturbed,
                          const struct ceiling_record *record, unsigned n);
 
-/** n samples in a row (at most 2 n, if some are disturbed) as readings. */
+/** n samples in a row (at most 2 n, if some are disturbed; fewer once the limit is reached: absent
+ *  without any) as readings. */
 void ceiling_read(struct reading *out, struct reading *core_hz, unsigned *disturbed,
                   struct ceilings *session, struct ceiling *ceiling, unsigned n);
 

@@ -66,6 +66,9 @@ static double best_seconds(struct ceilings *session,
     double best = (double)INFINITY;
     unsigned clean = 0;
     for (unsigned i = 0; i < 2 * CEILING_TRIAL_SAMPLES && clean < CEILING_TRIAL_SAMPLES; i++) {
+        if (i > 0 && limit_reached(&session->limit)) {
+            break;
+        }
         struct team_sample timing;
         time_chain(&timing, session, run, iterations);
         best = timing.seconds < best ? timing.seconds : best;
@@ -82,7 +85,7 @@ static unsigned choose_clock(struct ceilings *session, const struct ceiling *cei
     uint64_t iterations = ceiling->iterations / 4 + 1;
     double plain = best_seconds(session, kernel->run, iterations);
     double hz_before = (double)NAN;
-    for (unsigned i = 0; i < COMPUTE_CLOCKS; i++) {
+    for (unsigned i = 0; i < COMPUTE_CLOCKS && !limit_reached(&session->limit); i++) {
         if (kernel->clocked[i] == NULL) {
             continue;
         }
@@ -96,19 +99,21 @@ static unsigned choose_clock(struct ceilings *session, const struct ceiling *cei
     return COMPUTE_CLOCKS;
 }
 
-static void calibrate(struct ceilings *session, struct ceiling *ceiling)
+static struct status calibrate(struct ceilings *session, struct ceiling *ceiling)
 {
     ceiling->iterations = 1000;
     for (unsigned i = 0; i < 20; i++) {
         struct team_sample timing;
+        TRY(ceilings_heed(session)); // a shorter sample would be of the barrier
         time_chain(&timing, session, ceiling->chain->run, ceiling->iterations);
         if (timing.seconds >= CEILING_SAMPLE_SECONDS) {
-            return;
+            return status_ok();
         }
         double factor = timing.seconds > 0 ? CEILING_SAMPLE_SECONDS / timing.seconds * 1.1 : 8;
         ceiling->iterations =
             (uint64_t)((double)ceiling->iterations * (factor < 8 ? factor : 8)) + 1;
     }
+    return status_ok();
 }
 
 // Operands of 16 bits may be widened and meet in f32 FMA: where the dot instruction is slow,
@@ -119,13 +124,13 @@ static bool does_arithmetic_on(const struct compute_kernel *kernel, const char *
     return strcmp(kernel->dtype, dtype) == 0 || (half && strcmp(kernel->dtype, "f32") == 0);
 }
 
-static void try_chain(struct ceiling *chosen, double *best, struct ceilings *session,
-                      const struct compute_kernel *kernel)
+static struct status try_chain(struct ceiling *chosen, double *best, struct ceilings *session,
+                               const struct compute_kernel *kernel)
 {
     struct ceiling tried = {
         .kind = CEILING_CHAIN, .chain = kernel, .clock = COMPUTE_CLOCKS, .level = LEVEL_L1};
     fill_states(session, kernel);
-    calibrate(session, &tried);
+    TRY(calibrate(session, &tried));
     double per_s = ceiling_try(session, &tried);
     ceiling_add_trial(chosen, (struct ceiling_trial){kernel->class_, kernel->chains, per_s});
     if (per_s > *best) {
@@ -134,14 +139,15 @@ static void try_chain(struct ceiling *chosen, double *best, struct ceilings *ses
         tried.trial_count = chosen->trial_count;
         *chosen = tried;
     }
+    return status_ok();
 }
 
 // The type's own instructions first, then f32 for types that are widened: on a busy machine each
 // of the two gets its time, and one candidate at least.
-static void try_chains(struct ceiling *chosen, double *best, struct ceilings *session,
-                       const char *dtype, const char *class_, bool widened)
+static struct status try_chains(struct ceiling *chosen, double *best, struct ceilings *session,
+                                const char *dtype, const char *class_, bool widened)
 {
-    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
+    double give_up = clock_seconds() + session->patience_seconds;
     size_t tried = 0;
     for (size_t i = 0; i < session->kernels->compute_count; i++) {
         const struct compute_kernel *kernel = session->kernels->compute[i];
@@ -149,10 +155,11 @@ static void try_chains(struct ceiling *chosen, double *best, struct ceilings *se
         if (!late && session->kernels->verified[i] && does_arithmetic_on(kernel, dtype) &&
             (strcmp(kernel->dtype, dtype) != 0) == widened &&
             (class_ == NULL || strcmp(class_, kernel->class_) == 0)) {
-            try_chain(chosen, best, session, kernel);
+            TRY(try_chain(chosen, best, session, kernel));
             tried++;
         }
     }
+    return status_ok();
 }
 
 struct status ceiling_choose_compute(struct ceiling *out, struct ceilings *session,
@@ -160,8 +167,13 @@ struct status ceiling_choose_compute(struct ceiling *out, struct ceilings *sessi
 {
     double best = 0;
     struct ceiling chosen = {.kind = CEILING_CHAIN};
-    try_chains(&chosen, &best, session, dtype, class_, false);
-    try_chains(&chosen, &best, session, dtype, class_, true);
+    struct status status = try_chains(&chosen, &best, session, dtype, class_, false);
+    if (status.code == STATUS_OK) {
+        status = try_chains(&chosen, &best, session, dtype, class_, true);
+    }
+    if (chosen.chain == NULL && status.code != STATUS_OK) {
+        return status;
+    }
     if (chosen.chain == NULL) {
         return status_error(STATUS_UNAVAILABLE, "this CPU has no verified %s arithmetic%s%s", dtype,
                             class_ != NULL ? " of class " : "", class_ != NULL ? class_ : "");

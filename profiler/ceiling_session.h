@@ -5,13 +5,15 @@
  *  alone. */
 
 #include "profiler/ceiling.h"
+#include "profiler/limit.h"
 
 struct ceilings {
     const struct machine *machine;
     struct team *team;
     const struct arena *arena;
     const struct ceiling_kernels *kernels;
-    const volatile sig_atomic_t *signal; // NULL: none
+    struct limit limit;
+    double patience_seconds; // of a choice
     unsigned threads;
     size_t share_bytes;           // of the arena, per thread
     uint64_t page_bytes;          // as read back; 0: not yet, or unknown
@@ -33,7 +35,7 @@ void ceiling_sample_stream(struct ceiling_sample *out, struct ceilings *session,
 void ceiling_sample_chain(struct ceiling_sample *out, struct ceilings *session,
                           struct ceiling *ceiling);
 
-/** INTERRUPTED once the session's signal came. */
+/** That of limit_heed() for the session's limit. */
 CHECKED struct status ceilings_heed(const struct ceilings *session);
 
 /** Best rate of a few samples. */

@@ -111,7 +111,7 @@ static double seconds_once(struct ceilings *session, struct ceiling *ceiling)
 }
 
 // Grows a sample until it lasts: longer stretches of memory, more passes over a cache.
-static void calibrate(struct ceilings *session, struct ceiling *ceiling)
+static struct status calibrate(struct ceilings *session, struct ceiling *ceiling)
 {
     bool memory = ceiling->level == LEVEL_DRAM;
     if (memory) {
@@ -121,16 +121,18 @@ static void calibrate(struct ceilings *session, struct ceiling *ceiling)
             double most = (double)ceiling->rotation_bytes;
             cut_rotation(ceiling, (size_t)(longer < most ? longer : most));
         }
-        return;
+        return status_ok();
     }
     for (unsigned i = 0; i < 40; i++) {
+        TRY(ceilings_heed(session)); // a shorter sample would be of the barrier
         double seconds = seconds_once(session, ceiling);
         if (seconds >= CEILING_SAMPLE_SECONDS) {
-            return;
+            return status_ok();
         }
         double factor = seconds > 0 ? CEILING_SAMPLE_SECONDS / seconds * 1.1 : 8;
         ceiling->passes = (size_t)((double)ceiling->passes * (factor < 8 ? factor : 8)) + 1;
     }
+    return status_ok();
 }
 
 struct status ceiling_prepare_stream(struct ceiling *out, struct ceilings *session,
@@ -156,9 +158,9 @@ struct status ceiling_prepare_stream(struct ceiling *out, struct ceilings *sessi
     cut_rotation(out,
                  level == LEVEL_DRAM ? (size_t)SLICE_BYTES / arrays / session->threads : wanted);
     out->working_set_bytes = (uint64_t)out->rotation_bytes * arrays * session->threads;
+    TRY(ceilings_heed(session));
     (void)seconds_once(session, out); // pages, caches and the clock settle
-    calibrate(session, out);
-    return status_ok();
+    return calibrate(session, out);
 }
 
 // Nothing is to be fetched ahead where everything is already near.
@@ -173,10 +175,14 @@ static struct status prepare_all(struct ceiling *tried, size_t *count, struct ce
                                  enum memory_level level, const char *kernel,
                                  uint64_t working_set_bytes)
 {
+    double give_up = clock_seconds() + session->patience_seconds;
     *count = 0;
     for (size_t i = 0; i < session->kernels->stream_count && *count < CONTEST_ENTRIES_MAX; i++) {
         const struct stream_kernel *candidate = session->kernels->streams[i];
         TRY(ceilings_heed(session));
+        if (*count > 0 && clock_seconds() > give_up) {
+            break;
+        }
         if (is_candidate(candidate, kernel, level)) {
             TRY(ceiling_prepare_stream(&tried[*count], session, level, candidate,
                                        working_set_bytes));
@@ -187,9 +193,15 @@ static struct status prepare_all(struct ceiling *tried, size_t *count, struct ce
                       : status_error(STATUS_INVALID, "no kernel is called '%s'", kernel);
 }
 
-static void take_turn(struct contest *contest, struct ceilings *session, struct ceiling *tried)
+static void take_turn(struct contest *contest, struct ceilings *session, struct ceiling *tried,
+                      double give_up)
 {
     for (size_t i = 0; i < contest->entries; i++) {
+        bool late = limit_reached(&session->limit) || clock_seconds() > give_up;
+        if (late && (i > 0 || contest->turns > 0)) {
+            contest_cut(contest, i);
+            return;
+        }
         if (!contest->out[i]) {
             struct ceiling_sample sample;
             ceiling_sample_stream(&sample, session, &tried[i]);
@@ -202,9 +214,9 @@ static void take_turn(struct contest *contest, struct ceilings *session, struct 
 // All take two turns, then the slower half leaves after every turn until two are left.
 static void hold_contest(struct contest *contest, struct ceilings *session, struct ceiling *tried)
 {
-    double give_up = clock_seconds() + CEILING_PATIENCE_SECONDS;
+    double give_up = clock_seconds() + session->patience_seconds;
     while (contest->turns < CONTEST_TURNS_MAX && status_is_ok(ceilings_heed(session))) {
-        take_turn(contest, session, tried);
+        take_turn(contest, session, tried, give_up);
         if (clock_seconds() > give_up) {
             return;
         }
@@ -223,21 +235,25 @@ static double best_rate(const struct contest *contest, size_t entry)
     return best;
 }
 
-static void choose(struct ceiling *out, struct ceilings *session, struct ceiling *tried,
-                   size_t count)
+static struct status choose(struct ceiling *out, struct ceilings *session, struct ceiling *tried,
+                            size_t count)
 {
     struct contest contest;
     contest_begin(&contest, count);
     if (count > 1) {
         hold_contest(&contest, session, tried);
     } else {
-        take_turn(&contest, session, tried);
+        take_turn(&contest, session, tried, 0);
     }
+    TRY(ceilings_heed(session)); // without a turn there is nothing to choose by
     *out = tried[contest_leader(&contest)];
     for (size_t i = 0; i < count; i++) {
-        ceiling_add_trial(
-            out, (struct ceiling_trial){tried[i].stream->variant, 0, best_rate(&contest, i)});
+        double per_s = best_rate(&contest, i);
+        if (per_s > 0) { // there was time for it
+            ceiling_add_trial(out, (struct ceiling_trial){tried[i].stream->variant, 0, per_s});
+        }
     }
+    return status_ok();
 }
 
 struct status ceiling_choose_stream_in(struct ceiling *out, struct ceilings *session,
@@ -251,8 +267,7 @@ struct status ceiling_choose_stream_in(struct ceiling *out, struct ceilings *ses
     }
     struct status status = prepare_all(tried, &count, session, level, kernel, working_set_bytes);
     if (status.code == STATUS_OK) {
-        choose(out, session, tried, count);
-        status = ceilings_heed(session);
+        status = choose(out, session, tried, count);
     }
     free(tried);
     return status;

@@ -10,6 +10,18 @@ void contest_begin(struct contest *out, size_t entries)
     *out = (struct contest){.entries = entries};
 }
 
+void contest_cut(struct contest *contest, size_t first)
+{
+    if (contest->turns > 0) {
+        return;
+    }
+    assert(first > 0);
+    for (size_t i = first; i < contest->entries; i++) {
+        contest->out[i] = true;
+    }
+    contest->turns = 1;
+}
+
 // The median time of those still in.
 static double usual_seconds(const struct contest *contest, unsigned turn)
 {

@@ -22,6 +22,10 @@ struct contest {
 /** Starts with that many entries (1..CONTEST_ENTRIES_MAX), all in. */
 void contest_begin(struct contest *out, size_t entries);
 
+/** Ends a turn before that entry, for want of time: in the first turn it and those after it are
+ *  out, later the turn does not count. first > 0 in the first turn. */
+void contest_cut(struct contest *contest, size_t first);
+
 /** Puts the slower half out; two stay at least. Needs a turn. */
 void contest_halve(struct contest *contest);
 

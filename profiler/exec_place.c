@@ -170,7 +170,7 @@ static struct status measure_roofs(struct exec_result *out, unsigned threads,
 {
     struct session session;
     const struct session_options options = {
-        .threads = threads, .huge_pages = true, .signal = context->signal};
+        .threads = threads, .huge_pages = true, .limit = {.signal = context->signal}};
     struct status status = session_open(&session, &options);
     if (status_is_ok(status)) {
         status = session_start(&session, 0);

@@ -115,7 +115,9 @@ static void take_sample(struct chase_run *run)
 static void settle(struct chase_run *run)
 {
     take_sample(run);
-    take_sample(run);
+    if (!limit_reached(&run->place->limit)) {
+        take_sample(run);
+    }
     double longer = window_seconds / (run->seconds > 0 ? run->seconds : window_seconds);
     if (!run->place->memory && longer > 1) {
         run->steps = (uint64_t)((double)run->steps * longer) + 1;
@@ -134,7 +136,7 @@ void latency_read_loaded(struct reading *seconds, struct reading *bytes_per_s,
     n = n < READING_SAMPLES_MAX ? n : READING_SAMPLES_MAX;
     unsigned count = 0;
     settle(&run);
-    for (unsigned i = 0; i < 2 * n && count < n; i++) {
+    for (unsigned i = 0; i < 2 * n && count < n && !limit_reached(&place->limit); i++) {
         take_sample(&run);
         double bytes = (double)atomic_load(&run.loaded_bytes);
         if (loaders == 0 || bytes > 0) { // a load that never got a cpu is no load
@@ -154,6 +156,9 @@ static bool sample_of(double *seconds, struct chase_run *run)
     double clean = (double)INFINITY;
     double other = (double)INFINITY;
     for (unsigned i = 0; i < WINDOWS_OF_A_SAMPLE; i++) {
+        if (i > 0 && limit_reached(&run->place->limit)) {
+            break;
+        }
         take_sample(run);
         double *least = run->timing.disturbed ? &other : &clean;
         *least = fmin(*least, run->seconds / (double)run->steps);
@@ -174,7 +179,7 @@ void latency_read(struct reading *out, unsigned *disturbed, const struct latency
     unsigned count = 0;
     unsigned others = 0;
     unsigned kept = 0;
-    for (unsigned i = 0; i < 2 * n && count < n; i++) {
+    for (unsigned i = 0; i < 2 * n && count < n && !limit_reached(&place->limit); i++) {
         double seconds = 0;
         if (sample_of(&seconds, &run)) {
             clean[count++] = seconds;

@@ -5,6 +5,7 @@
  *  of the team follows the pointers; the arena is overwritten where the path lies (the first
  *  thread's share). */
 
+#include "profiler/limit.h"
 #include "profiler/team.h"
 #include "roofline/reading.h"
 #include "workloads/arena.h"
@@ -17,6 +18,8 @@ struct latency_place {
     uint64_t working_set_bytes;          /**< that the path is scattered over: at most the arena or,
                                               loaded, the first thread's share */
     bool memory; /**< DRAM: the path is evicted by a sweep over the arena before each sample */
+    struct limit
+        limit; /**< fewer samples once it is reached; without any the readings are absent */
 };
 
 /** Seconds of one dependent load: n samples (at most READING_SAMPLES_MAX), each the shortest of

@@ -17,11 +17,40 @@ struct status probe_interrupted(const struct probe *probe)
     return status_ok();
 }
 
-bool probe_has_time(struct probe *probe, double by)
+void probe_leave_out(struct probe *probe, const char *first, const char *second)
 {
-    bool time = clock_seconds() < by;
-    probe->over_budget = probe->over_budget || !time;
+    size_t used = strlen(probe->left_out);
+    char name[64];
+    int length = snprintf(name, sizeof name, "%s %s", first, second);
+    probe->over_budget = true;
+    if (strstr(probe->left_out, name) != NULL) {
+        return;
+    }
+    if (used + (size_t)length + sizeof ", " > sizeof probe->left_out) {
+        probe->left_out_more = true;
+        return;
+    }
+    (void)snprintf(probe->left_out + used, sizeof probe->left_out - used, "%s%s",
+                   used > 0 ? ", " : "", name);
+}
+
+bool probe_has_time_for(struct probe *probe, const char *first, const char *second)
+{
+    bool time = clock_seconds() < probe->deadline;
+    if (!time) {
+        probe_leave_out(probe, first, second);
+    }
     return time;
+}
+
+struct status probe_in_time(struct probe *probe, struct status status, const char *first,
+                            const char *second)
+{
+    if (!limit_is_why(&probe->limit, status)) {
+        return status;
+    }
+    probe_leave_out(probe, first, second);
+    return status_ok();
 }
 
 void probe_progress(const struct probe *probe, const char *what)
@@ -125,17 +154,17 @@ struct status probe_session_open(struct probe_session *out, struct probe *probe,
     struct status status = ceilings_create(&out->ceilings, probe->host->machine, out->team,
                                            &probe->arena, &probe->kernels);
     if (status.code == STATUS_OK) {
-        ceilings_stop_for(out->ceilings, probe->host->signal);
+        ceilings_stop_for(out->ceilings, probe->limit);
         status = witness_create(&out->witness, out->team, &probe->kernels);
+    }
+    if (status.code == STATUS_OK && (!probe->filled || again)) {
+        probe_progress(probe, "touching memory");
+        status = ceilings_fill(out->ceilings);
+        probe->filled = true;
     }
     if (status.code != STATUS_OK) {
         probe_session_close(out);
         return status;
-    }
-    if (!probe->filled || again) {
-        probe_progress(probe, "touching memory");
-        ceilings_fill(out->ceilings);
-        probe->filled = true;
     }
     look_again(out);
     return status;
@@ -216,9 +245,11 @@ static struct status measure_all(struct probe *probe)
 {
     for (size_t i = 0; i < probe->plan.task_count; i++) {
         const struct probe_task *task = &probe->plan.tasks[i];
-        bool is_team = task->kind == PROBE_TEAM || task->kind == PROBE_TEAM_BRIEF;
-        if (is_team && (i == 0 || probe_has_time(probe, probe->deadline))) {
-            TRY(measure_team(probe, task));
+        char threads[24];
+        (void)snprintf(threads, sizeof threads, "%u-thread", task->threads);
+        if ((task->kind == PROBE_TEAM || task->kind == PROBE_TEAM_BRIEF) &&
+            probe_has_time_for(probe, threads, "roofs")) {
+            TRY(probe_in_time(probe, measure_team(probe, task), threads, "roofs"));
         }
     }
     TRY(probe_scaling(probe));
@@ -241,13 +272,35 @@ static void name_profile(struct result_machine *out, const struct machine *machi
     out->profile_id[used] = '\0';
 }
 
-static void warn_of_budget(struct result_run *out, const struct probe_options *options)
+static const char *budget_text(char *out, size_t size, const struct probe_options *options)
 {
-    char seconds[40];
-    (void)snprintf(seconds, sizeof seconds, "the time of %.3g s", options->budget_seconds);
-    result_warn(out, "budget", options->budget_try,
-                "%s was used up before every ceiling was measured",
-                options->budget_name == NULL ? seconds : options->budget_name);
+    (void)snprintf(out, size, "the time of %.3g s", options->budget_seconds);
+    return options->budget_name == NULL ? out : options->budget_name;
+}
+
+static void warn_of_budget(const struct probe *probe)
+{
+    char budget[40];
+    result_warn(probe->run, "budget", probe->options->budget_try,
+                "%s was used up before every ceiling was measured; missing: %s%s",
+                budget_text(budget, sizeof budget, probe->options), probe->left_out,
+                probe->left_out_more ? " and more" : "");
+}
+
+static struct status nothing_measured(const struct probe *probe)
+{
+    char budget[40];
+    const struct result_run *run = probe->run;
+    if (probe->over_budget) {
+        return status_error(STATUS_UNAVAILABLE,
+                            "no ceiling could be measured: %s was used up by the preparation, "
+                            "which took %.3g s; try %s",
+                            budget_text(budget, sizeof budget, probe->options),
+                            clock_seconds() - probe->deadline + probe->options->budget_seconds,
+                            probe->options->budget_try);
+    }
+    return status_error(STATUS_UNAVAILABLE, "no ceiling could be measured: %s",
+                        run->warning_count > 0 ? run->warnings[0].text : "nothing was asked");
 }
 
 struct status probe_measure(struct result_run *out, struct probe_extras *extras,
@@ -261,7 +314,9 @@ struct status probe_measure(struct result_run *out, struct probe_extras *extras,
         probe.swept = *host->machine; // borrows its lists
         own.machine = &probe.swept;
     }
-    probe.deadline = clock_seconds() + options->budget_seconds;
+    double begin = options->begin_seconds > 0 ? options->begin_seconds : clock_seconds();
+    probe.deadline = begin + options->budget_seconds;
+    probe.limit = (struct limit){host->signal, probe.deadline};
     name_profile(&out->machine, host->machine);
     TRY(probe_plan_memory(&bytes, &probe.dram, out, host->machine, options));
     TRY(ceiling_kernels_load(&probe.kernels, host->isa));
@@ -275,12 +330,8 @@ struct status probe_measure(struct result_run *out, struct probe_extras *extras,
     probe_plan_free(&probe.plan);
     probe_check_roofs(out, host->machine, &probe.seen);
     if (probe.over_budget) {
-        warn_of_budget(out, options);
+        warn_of_budget(&probe);
     }
-    if (status.code == STATUS_OK &&
-        out->machine.bandwidth_count + out->machine.compute_count == 0) {
-        return status_error(STATUS_UNAVAILABLE, "no ceiling could be measured: %s",
-                            out->warning_count > 0 ? out->warnings[0].text : "nothing was asked");
-    }
-    return status;
+    bool nothing = out->machine.bandwidth_count + out->machine.compute_count == 0;
+    return status.code == STATUS_OK && nothing ? nothing_measured(&probe) : status;
 }

@@ -23,7 +23,9 @@ struct probe_options {
     bool levels[LEVEL_COUNT];
     char dtypes[PROBE_LIST_MAX][16]; /**< of compute; none: all that this CPU has */
     size_t dtype_count;
-    double budget_seconds;   /**< what is not done by then is left out, with a warning */
+    double
+        budget_seconds; /**< what is not done by then is left out, with a warning that says what */
+    double begin_seconds;    /**< of clock_seconds(), that the budget counts from; 0: the call */
     const char *budget_name; /**< for that warning; NULL: the seconds */
     const char *budget_try;  /**< what helps; NULL: nothing */
 };
@@ -62,10 +64,10 @@ struct probe_host {
     void *progress_context;
 };
 
-/** Measures. What this machine cannot give is a warning; *out is whole and valid whatever is
- *  returned, and the caller frees it with result_run_free(). Errors: INVALID for a thread count
- *  above the usable cpus; UNAVAILABLE if nothing could be measured; INTERRUPTED; SYSTEM;
- *  MISMATCH if a kernel computes wrongly. */
+/** Measures. What this machine cannot give, or not in time, is a warning; *out is whole and valid
+ * whatever is returned, and the caller frees it with result_run_free(). Errors: INVALID for a
+ * thread count above the usable cpus; UNAVAILABLE if nothing could be measured; INTERRUPTED;
+ * SYSTEM; MISMATCH if a kernel computes wrongly. */
 CHECKED struct status probe_measure(struct result_run *out, struct probe_extras *extras,
                                     const struct probe_options *options,
                                     const struct probe_host *host);

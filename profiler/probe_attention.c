@@ -52,12 +52,13 @@ static struct reading rate(struct probe *probe, struct team *team, struct attent
     unsigned long repeats = 0;
     unsigned count = probe_repeats(probe);
     job->mode = LINEAR_COMPUTE_ONLY;
-    for (unsigned i = 0; i < count; i++) {
+    unsigned taken = 0;
+    for (; taken < count && (taken == 0 || !limit_reached(&probe->limit)); taken++) {
         struct team_sample timing;
         team_time_repeated(&timing, &repeats, team, (struct team_body){run_attention, job}, 2e-3);
-        rates[i] = flop / timing.seconds;
+        rates[taken] = flop / timing.seconds;
     }
-    return reading_of_samples(rates, count, BETTER_HIGHER, ORIGIN_TIMED);
+    return reading_of_samples(rates, taken, BETTER_HIGHER, ORIGIN_TIMED);
 }
 
 static void push(struct probe *probe, struct team *team, struct attention_job *job, unsigned batch)
@@ -116,7 +117,8 @@ struct status probe_attention(struct probe *probe, struct probe_session *session
     struct attention_job job = {.attention = NULL};
     TRY(probe_interrupted(probe));
     if (!attention_supported(LINE_F16, probe->host->isa) ||
-        !probe_dtype_asked(probe->options, "f32") || !probe_has_time(probe, probe->deadline)) {
+        !probe_dtype_asked(probe->options, "f32") ||
+        !probe_has_time_for(probe, "f16", "attention")) {
         return status_ok();
     }
     probe_progress(probe, "attention");

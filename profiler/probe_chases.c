@@ -1,4 +1,5 @@
 // Latency of the caches among the roofs of one team, in memory of its own.
+#include "profiler/clock.h"
 #include "profiler/probe_items.h"
 
 #include <string.h>
@@ -51,7 +52,10 @@ struct status probe_add_chases(struct item_list *list, struct probe *probe,
     memset(list->chased.base, 1, list->chased.bytes);
     unsigned char *base = list->chased.base;
     for (unsigned level = 0; level < LEVEL_DRAM; level++) {
-        if (bytes[level] > 0) {
+        const char *name = memory_level_name((enum memory_level)level);
+        if (bytes[level] > 0 && clock_seconds() >= list->prepare_by) {
+            probe_leave_out(probe, name, "latency");
+        } else if (bytes[level] > 0) {
             TRY(add_chase(list, session, (enum memory_level)level, base, bytes[level]));
         }
         base += bytes[level];

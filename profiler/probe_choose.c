@@ -5,6 +5,7 @@
 #include "profiler/result_build.h"
 #include "roofline/units.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const kernels_quick[] = {"load",    "store", "store_nt", "copy",
@@ -61,7 +62,7 @@ static void add_plateau(struct item_list *list, struct probe_session *session,
 // clearly more than the level inside up to half of the level, whose load is as fast as that of all
 // smaller ones.
 static void fit_share(struct working_set *set, struct probe *probe, struct probe_session *session,
-                      enum memory_level level)
+                      enum memory_level level, double by)
 {
     enum { TRIAL_SAMPLES = 9 };
     struct working_set fits = {.bytes = 0};
@@ -70,7 +71,8 @@ static void fit_share(struct working_set *set, struct probe *probe, struct probe
     for (uint64_t bytes = set->least_bytes; bytes > 0 && bytes <= set->bytes; bytes *= 2) {
         struct ceiling load;
         struct reading rate;
-        if (!status_is_ok(ceiling_prepare_stream(&load, session->ceilings, level,
+        if (clock_seconds() >= by ||
+            !status_is_ok(ceiling_prepare_stream(&load, session->ceilings, level,
                                                  probe->kernels.streams[0], bytes))) {
             break;
         }
@@ -121,26 +123,35 @@ static struct status choose_level(struct item_list *list, struct probe *probe,
                                   const char *const *kernels, double by)
 {
     struct working_set set;
+    const char *name = memory_level_name(level);
     struct status status =
         working_set_of(&set, probe->host->machine, session->cpus, session->threads, level);
     if (status.code != STATUS_OK) {
         result_warn(probe->run, "level_unknown", "lmroof probe --sweep finds levels from the data",
-                    "%s was not measured: %s", memory_level_name(level), status.detail);
+                    "%s was not measured: %s", name, status.detail);
         return status_ok();
     }
-    if (level == LEVEL_L3 && clock_seconds() < list->choose_by) {
-        fit_share(&set, probe, session, level);
+    if (level == LEVEL_L3) {
+        fit_share(&set, probe, session, level, list->choose_by);
     }
     for (size_t i = 0; kernels[i] != NULL; i++) {
         struct ceiling ceiling;
         TRY(probe_interrupted(probe));
-        bool late = !probe_has_time(probe, i == 0 ? list->choose_by : by);
-        if (late && i > 0) {
-            return status_ok();
+        bool late = clock_seconds() >= (i == 0 ? list->choose_by : by);
+        if (late) {
+            probe_leave_out(probe, name, i == 0 ? "load's comparison" : kernels[i]);
         }
-        TRY(late ? only_load(&ceiling, session, &probe->kernels, level, set.bytes)
-                 : ceiling_choose_stream_in(&ceiling, session->ceilings, level, kernels[i],
-                                            set.bytes));
+        if (late && i > 0) {
+            continue;
+        }
+        struct status chosen = late
+                                   ? only_load(&ceiling, session, &probe->kernels, level, set.bytes)
+                                   : ceiling_choose_stream_in(&ceiling, session->ceilings, level,
+                                                              kernels[i], set.bytes);
+        TRY(probe_in_time(probe, chosen, name, kernels[i]));
+        if (chosen.code != STATUS_OK) {
+            continue;
+        }
         (void)probe_add_item(list, ROLE_STREAM, &ceiling);
         if (strcmp(kernels[i], "load") == 0) {
             add_plateau(list, session, &ceiling, &set);
@@ -180,6 +191,9 @@ static struct status choose_classes(struct item_list *list, struct probe *probe,
 {
     struct ceiling best;
     struct status status = ceiling_choose_compute(&best, session->ceilings, dtype, NULL);
+    if (limit_is_why(&probe->limit, status)) {
+        return probe_in_time(probe, status, dtype, "fma");
+    }
     if (status.code == STATUS_UNAVAILABLE) {
         return status_ok(); // this CPU has no such instructions: nothing to report
     }
@@ -190,8 +204,12 @@ static struct status choose_classes(struct item_list *list, struct probe *probe,
         bool again = strcmp(class_, best.chain->class_) == 0 ||
                      (i > 0 && strcmp(class_, best.trials[i - 1].variant) == 0);
         struct ceiling other;
-        if (!again && !probe->options->quick && probe_has_time(probe, list->choose_by) &&
-            status_is_ok(ceiling_choose_compute(&other, session->ceilings, dtype, class_))) {
+        if (again || probe->options->quick) {
+            continue;
+        }
+        if (clock_seconds() >= list->prepare_by) {
+            probe_leave_out(probe, class_, "fma");
+        } else if (status_is_ok(ceiling_choose_compute(&other, session->ceilings, dtype, class_))) {
             (void)probe_add_item(list, ROLE_CHAIN, &other);
         }
     }
@@ -208,8 +226,16 @@ struct status probe_choose_chains(struct item_list *list, struct probe *probe,
     for (size_t i = 0; i < count; i++) {
         const char *dtype = options->dtype_count > 0 ? options->dtypes[i] : all_dtypes[i];
         TRY(probe_interrupted(probe));
+        double left = list->prepare_by - clock_seconds();
+        if (i > 0 && left <= 0) {
+            probe_leave_out(probe, dtype, "fma");
+            continue;
+        }
         probe_progress(probe, dtype);
+        // Twice: the type's own instructions, then wider ones.
+        ceilings_be_patient(session->ceilings, left / (double)(count - i) / 2);
         TRY(choose_classes(list, probe, session, dtype));
     }
+    ceilings_be_patient(session->ceilings, HUGE_VAL);
     return status_ok();
 }

@@ -29,8 +29,10 @@ struct probe_item {
 struct item_list {
     struct probe_item *items;
     size_t count;
-    // Shares of the time that is left: choosing, the least samples, all samples; then the rest.
+    // Shares of the time that is left: choosing streams, all preparation, the least samples, all
+    // samples; then the rest.
     double choose_by;
+    double prepare_by;
     double sample_by;
     double enough_by;
     struct arena chased; // the paths of ROLE_CHASE
@@ -55,6 +57,7 @@ CHECKED struct status probe_add_products(struct item_list *list, struct probe *p
                                          struct probe_session *session);
 double probe_product_sample(struct team_sample *timing, struct product *product);
 void probe_product_describe(struct result_compute *out, const struct product *product);
+const char *probe_product_dtype(const struct product *product);
 void probe_product_close(struct product *product);
 
 /** Appends paths of dependent loads through L1, L2 and L3, as far as asked for and told, in huge

@@ -53,12 +53,13 @@ static struct reading compute_rate(struct probe *probe, struct team *team, struc
     unsigned long repeats = 0;
     unsigned count = probe_repeats(probe);
     job->mode = LINEAR_COMPUTE_ONLY;
-    for (unsigned i = 0; i < count; i++) {
+    unsigned taken = 0;
+    for (; taken < count && (taken == 0 || !limit_reached(&probe->limit)); taken++) {
         struct team_sample timing;
         team_time_repeated(&timing, &repeats, team, (struct team_body){run_share, job}, 2e-3);
-        rates[i] = 2.0 * KERNEL_N * KERNEL_K * KERNEL_BATCH / timing.seconds;
+        rates[taken] = 2.0 * KERNEL_N * KERNEL_K * KERNEL_BATCH / timing.seconds;
     }
-    return reading_of_samples(rates, count, BETTER_HIGHER, ORIGIN_TIMED);
+    return reading_of_samples(rates, taken, BETTER_HIGHER, ORIGIN_TIMED);
 }
 
 static void push_kernel(struct probe *probe, struct team *team, struct kernel_job *job,
@@ -125,7 +126,8 @@ struct status probe_kernels(struct probe *probe, struct probe_session *session)
         for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
             TRY(probe_interrupted(probe));
             if (linear_supported(format, classes[c], probe->host->isa) &&
-                format_asked(probe, format) && probe_has_time(probe, probe->deadline)) {
+                format_asked(probe, format) &&
+                probe_has_time_for(probe, line_layout(format)->name, "kernel")) {
                 probe_progress(probe, "kernels");
                 TRY(one_kernel(probe, session, format, classes[c]));
             }

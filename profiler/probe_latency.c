@@ -10,8 +10,10 @@
 static struct latency_place place_of(const struct probe *probe, struct probe_session *session,
                                      const struct arena *arena)
 {
-    return (struct latency_place){
-        .team = session->team, .arena = arena, .sweeper = probe->kernels.streams[0]};
+    return (struct latency_place){.team = session->team,
+                                  .arena = arena,
+                                  .sweeper = probe->kernels.streams[0],
+                                  .limit = probe->limit};
 }
 
 static unsigned samples_of(const struct probe *probe)
@@ -55,6 +57,11 @@ static void read_level(struct probe *probe, struct probe_session *session,
     row->page_bytes = page_bytes;
     double before = session->last.loop_per_s;
     latency_read(&row->seconds, &disturbed, place, samples_of(probe));
+    if (!reading_is_present(&row->seconds)) { // the limit was reached before the first sample
+        (void)probe_has_time_for(probe, memory_level_name(level), "latency");
+        machine->latency_count--;
+        return;
+    }
     witness_look(&session->last, session->witness);
     // No roofs, no best loop: then nothing is slower than it.
     double best = session->view.loop_best_per_s > 0 ? session->view.loop_best_per_s : before;
@@ -82,9 +89,9 @@ static struct status read_levels(struct probe *probe, struct probe_session *sess
         bool asked = probe->options->levels[level] && (level != LEVEL_DRAM || probe->dram);
         TRY(probe_interrupted(probe));
         if (!asked || is_known(&probe->run->machine, level, page_bytes) ||
-            !probe_has_time(probe, probe->deadline) ||
             !status_is_ok(working_set_of(&set, probe->host->machine, session->cpus, 1,
-                                         (enum memory_level)level))) {
+                                         (enum memory_level)level)) ||
+            !probe_has_time_for(probe, memory_level_name((enum memory_level)level), "latency")) {
             continue; // an unknown size was warned of with the bandwidth
         }
         struct latency_place place = place_of(probe, session, arena);
@@ -107,6 +114,9 @@ static void read_load(struct probe *probe, const struct latency_place *place, un
         row->threads = loaders;
         latency_read_loaded(&row->seconds, &row->bytes_per_s, place, loaders, pause,
                             samples_of(probe));
+        bool missed = !reading_is_present(&row->seconds) &&
+                      !probe_has_time_for(probe, "DRAM", "loaded latency");
+        machine->loaded_latency_count -= missed ? 1 : 0;
     }
 }
 
@@ -119,7 +129,7 @@ static struct status read_loads(struct probe *probe, struct probe_session *sessi
     place.memory = true;
     for (size_t i = 0; i < sizeof pauses / sizeof *pauses; i++) {
         TRY(probe_interrupted(probe));
-        if (probe_has_time(probe, probe->deadline)) {
+        if (probe_has_time_for(probe, "DRAM", "loaded latency")) {
             read_load(probe, &place, session->threads - 1, pauses[i]);
         }
     }
@@ -139,7 +149,8 @@ static struct status read_small_pages(struct probe *probe, struct probe_session 
     uint64_t left = probe->host->machine->memory_available_bytes / 5 * 4;
     struct arena small;
     if (arena_page_bytes(&probe->arena) <= probe->host->machine->base_page_bytes ||
-        !probe_has_time(probe, probe->deadline) || (left > 0 && 2 * probe->arena.bytes > left)) {
+        (left > 0 && 2 * probe->arena.bytes > left) ||
+        !probe_has_time_for(probe, "latency on", "small pages")) {
         return status_ok();
     }
     TRY(arena_map(&small, probe->arena.bytes, false));

@@ -63,11 +63,16 @@ struct status probe_scaling(struct probe *probe)
         const struct probe_task *task = &probe->plan.tasks[i];
         struct reading rate;
         TRY(probe_interrupted(probe));
-        if (task->kind != PROBE_SCALING || !probe_has_time(probe, probe->deadline)) {
+        if (task->kind != PROBE_SCALING ||
+            !probe_has_time_for(probe, "the curve over", "threads")) {
             continue;
         }
         probe_progress(probe, "scaling");
-        TRY(scaling_point(&rate, probe, task));
+        struct status status = scaling_point(&rate, probe, task);
+        TRY(probe_in_time(probe, status, "the curve over", "threads"));
+        if (status.code != STATUS_OK || !reading_is_present(&rate)) {
+            continue;
+        }
         struct result_scaling *row =
             result_append(&machine->scaling, &machine->scaling_count, sizeof *row);
         if (row != NULL) {

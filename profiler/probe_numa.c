@@ -37,7 +37,10 @@ static struct status measure_pair(struct reading *out, struct probe *probe, cons
         status = ceilings_create(&session, probe->host->machine, team, &remote, &probe->kernels);
     }
     if (status.code == STATUS_OK) {
-        ceilings_fill(session);
+        ceilings_stop_for(session, probe->limit);
+        status = ceilings_fill(session);
+    }
+    if (status.code == STATUS_OK) {
         status =
             ceiling_choose_stream_in(&ceiling, session, LEVEL_DRAM, "load", probe->arena.bytes / 2);
     }
@@ -82,9 +85,12 @@ static struct status measure_task(struct probe *probe, const struct probe_task *
     struct reading rate;
     struct status status =
         measure_pair(&rate, probe, probe_plan_cpus(&probe->plan, task), task->threads, task->to);
-    if (status.code == STATUS_OK) {
+    if (limit_is_why(&probe->limit, status)) {
+        return probe_in_time(probe, status, "pairs of", "nodes");
+    }
+    if (status.code == STATUS_OK && reading_is_present(&rate)) {
         push_pair(probe, task->threads, task->from, task->to, &rate);
-    } else if (status.code != STATUS_INTERRUPTED) {
+    } else if (status.code != STATUS_OK && status.code != STATUS_INTERRUPTED) {
         result_warn(probe->run, "numa", NULL, "memory of node %u from node %u: %s", task->to,
                     task->from, status.detail);
         return status_ok();
@@ -104,7 +110,7 @@ struct status probe_numa(struct probe *probe)
     for (size_t i = 0; i < probe->plan.task_count; i++) {
         const struct probe_task *task = &probe->plan.tasks[i];
         TRY(probe_interrupted(probe));
-        if (task->kind == PROBE_PAIR && probe_has_time(probe, probe->deadline)) {
+        if (task->kind == PROBE_PAIR && probe_has_time_for(probe, "pairs of", "nodes")) {
             probe_progress(probe, "NUMA");
             TRY(measure_task(probe, task));
         }

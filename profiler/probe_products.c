@@ -1,6 +1,7 @@
 // Matrix products of libraries among the roofs of one team.
 #include "profiler/ceiling_dnnl.h"
 #include "profiler/ceiling_gemm.h"
+#include "profiler/clock.h"
 #include "profiler/probe_items.h"
 
 #include <math.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 struct product {
+    const char *dtype; // static
     struct gemm_ceiling *blas;
     struct dnnl_ceiling *dnnl;
 };
@@ -21,7 +23,7 @@ static void close_inner(struct product *product)
 static struct status open_inner(struct product *out, struct probe *probe,
                                 struct probe_session *session, const char *dtype, size_t n)
 {
-    *out = (struct product){.blas = NULL};
+    *out = (struct product){.dtype = dtype};
     return strcmp(dtype, "f32") == 0 || strcmp(dtype, "f64") == 0
                ? gemm_ceiling_create(&out->blas, probe->host->blas, session->team, dtype, n)
                : dnnl_ceiling_create(&out->dnnl, session->team, dtype, n);
@@ -42,6 +44,11 @@ void probe_product_describe(struct result_compute *out, const struct product *pr
     }
 }
 
+const char *probe_product_dtype(const struct product *product)
+{
+    return product->dtype;
+}
+
 void probe_product_close(struct product *product)
 {
     if (product != NULL) {
@@ -53,13 +60,13 @@ void probe_product_close(struct product *product)
 // n that makes one product last about seconds, from small products of the same library; of a few
 // sizes, so that the next probe takes the same.
 static struct status product_size(size_t *n, struct probe *probe, struct probe_session *session,
-                                  const char *dtype, double seconds)
+                                  const char *dtype, double seconds, double by)
 {
     enum { SMALL = 1024, MOST = 8192, TRIALS = 5 };
     struct product product;
     double shortest = (double)INFINITY;
     TRY(open_inner(&product, probe, session, dtype, SMALL));
-    for (unsigned i = 0; i < TRIALS; i++) {
+    for (unsigned i = 0; i < TRIALS && (i == 0 || clock_seconds() < by); i++) {
         struct team_sample timing;
         (void)probe_product_sample(&timing, &product);
         shortest = fmin(shortest, timing.seconds);
@@ -78,7 +85,7 @@ static struct status add_product(struct item_list *list, struct probe *probe,
 {
     size_t n = 0;
     bool quick = probe->options->quick;
-    TRY(product_size(&n, probe, session, dtype, quick ? 0.03 : 0.06));
+    TRY(product_size(&n, probe, session, dtype, quick ? 0.03 : 0.06, list->prepare_by));
     struct product *product = calloc(1, sizeof *product);
     if (product == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for a matrix product");
@@ -107,8 +114,11 @@ struct status probe_add_products(struct item_list *list, struct probe *probe,
     for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
         TRY(probe_interrupted(probe));
         if ((products[i].blas && probe->host->blas == NULL) ||
-            !probe_dtype_asked(probe->options, products[i].dtype) ||
-            !probe_has_time(probe, list->sample_by)) {
+            !probe_dtype_asked(probe->options, products[i].dtype)) {
+            continue;
+        }
+        if (clock_seconds() >= list->prepare_by) {
+            probe_leave_out(probe, products[i].dtype, "gemm");
             continue;
         }
         probe_progress(probe, "GEMM");

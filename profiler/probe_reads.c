@@ -1,6 +1,5 @@
 // How fast our products read weights of each format from memory. Roofs do not tell: unpacking and
 // reading overlap less than the larger of both says, most where they take about as long.
-#include "profiler/clock.h"
 #include "profiler/contest.h"
 #include "profiler/probe_session.h"
 #include "profiler/result_build.h"
@@ -68,8 +67,12 @@ static struct variant *fastest(struct variants *variants, const struct probe *pr
 {
     struct contest contest;
     contest_begin(&contest, variants->count);
-    while (contest.turns < TURNS && probe_interrupted(probe).code == STATUS_OK) {
+    while (contest.turns < TURNS && !limit_reached(&probe->limit)) {
         for (size_t i = 0; i < variants->count; i++) {
+            if (i > 0 && limit_reached(&probe->limit)) {
+                contest_cut(&contest, i);
+                return &variants->list[contest_leader(&contest)];
+            }
             if (!contest.out[i]) {
                 contest.seconds[contest.turns][i] = sample(&variants->list[i]);
             }
@@ -92,15 +95,16 @@ static void push(struct probe *probe, const struct probe_session *session, struc
     if (row == NULL) {
         return;
     }
-    for (unsigned i = 0; i < count; i++) {
-        rates[i] = (double)work_stored_bytes(best->work) / sample(best);
+    unsigned taken = 0;
+    for (; taken < count && (taken == 0 || !limit_reached(&probe->limit)); taken++) {
+        rates[taken] = (double)work_stored_bytes(best->work) / sample(best);
     }
     (void)snprintf(row->dtype, sizeof row->dtype, "%s", line_layout(format)->name);
     (void)snprintf(row->class_, sizeof row->class_, "%s", work_class_name(best->work));
     row->batch = batch;
     row->threads = session->threads;
     row->working_set_bytes = rotation_bytes(&best->rotation);
-    row->bytes_per_s = reading_of_samples(rates, count, BETTER_HIGHER, ORIGIN_TIMED);
+    row->bytes_per_s = reading_of_samples(rates, taken, BETTER_HIGHER, ORIGIN_TIMED);
 }
 
 static void read_batch(struct probe *probe, struct probe_session *session, enum line_format format,
@@ -139,19 +143,20 @@ struct status probe_reads(struct probe *probe, struct probe_session *session)
 {
     struct status status = status_ok();
     if (!probe->dram || probe->run->machine.weight_read_count > 0 ||
-        !probe_has_time(probe, probe->deadline)) {
+        !probe_has_time_for(probe, "reads of", "weights")) {
         return status_ok();
     }
-    rotation_fill(session->team, &probe->arena, probe->host->signal, probe->deadline);
+    rotation_fill(session->team, &probe->arena, &probe->limit);
     for (int i = 0; i < LINE_FORMATS && status_is_ok(status); i++) {
         for (size_t b = 0; b < sizeof batches / sizeof *batches && status_is_ok(status); b++) {
-            if (asked(probe, (enum line_format)i) && probe_has_time(probe, probe->deadline)) {
+            if (asked(probe, (enum line_format)i) &&
+                probe_has_time_for(probe, "reads of", line_layout((enum line_format)i)->name)) {
                 probe_progress(probe, "reading weights");
                 read_batch(probe, session, (enum line_format)i, batches[b]);
                 status = probe_interrupted(probe);
             }
         }
     }
-    ceilings_fill(session->ceilings);
-    return status;
+    struct status filled = ceilings_fill(session->ceilings);
+    return status_is_ok(status) ? probe_in_time(probe, filled, "latency after", "that") : status;
 }

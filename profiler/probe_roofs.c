@@ -33,6 +33,11 @@ static struct status sample_rounds(struct item_list *list, struct probe *probe,
     double sharing[PROBE_ROUNDS];
     session->view.sharing = (double)NAN;
     for (unsigned round = 0; round < PROBE_ROUNDS; round++) {
+        double by = round == 0 ? probe->deadline : round < PROBE_LEAST ? list->sample_by : 0;
+        by = fmax(by, list->enough_by);
+        if (clock_seconds() >= by) {
+            return probe_interrupted(probe);
+        }
         probe_progress(probe, "sampling");
         sharing[round] = witness_sharing(session->witness);
         session->view.sharing = stats_median(sharing, round + 1);
@@ -40,8 +45,7 @@ static struct status sample_rounds(struct item_list *list, struct probe *probe,
             struct probe_item *item = &list->items[i];
             TRY(probe_interrupted(probe));
             // All get the least, if there is any time at all; the rest is a matter of budget.
-            bool early = round == 0 || (round < PROBE_LEAST && clock_seconds() < list->sample_by);
-            if (round % item->every == 0 && (early || clock_seconds() < list->enough_by)) {
+            if (round % item->every == 0 && clock_seconds() < by) {
                 take_window(item, session);
             }
         }
@@ -220,6 +224,28 @@ static double known_copy(const struct probe *probe, const struct item_list *list
     return uarch_copy_per_cycle(NULL, probe->host->machine) * hz / witness_copy_bytes();
 }
 
+// Names what got no window, if that was for want of time.
+static void miss(struct probe *probe, const struct probe_item *item)
+{
+    switch (item->role) {
+    case ROLE_STREAM:
+        (void)probe_has_time_for(probe, memory_level_name(item->ceiling.level),
+                                 item->ceiling.stream->kernel);
+        break;
+    case ROLE_CHAIN:
+        (void)probe_has_time_for(probe, item->ceiling.dtype, "fma");
+        break;
+    case ROLE_PRODUCT:
+        (void)probe_has_time_for(probe, probe_product_dtype(item->product), "gemm");
+        break;
+    case ROLE_CHASE:
+        (void)probe_has_time_for(probe, memory_level_name(item->level), "latency");
+        break;
+    case ROLE_PLATEAU: // no figure
+        break;
+    }
+}
+
 static void look_at_all(const struct probe *probe, struct probe_session *session,
                         const struct item_list *list)
 {
@@ -241,6 +267,7 @@ static void push_all(struct probe *probe, struct probe_session *session, struct 
         probe_samples_read(&item->per_s, &item->core_hz, item->unsteady, sizeof item->unsteady,
                            &item->samples, &session->view, PROBE_LEAST);
         if (!reading_is_present(&item->per_s)) {
+            miss(probe, item);
             continue;
         }
         switch (item->role) {
@@ -292,6 +319,7 @@ struct status probe_roofs(struct probe *probe, struct probe_session *session, bo
     double left = probe->deadline > now ? probe->deadline - now : 0;
     bool quick = probe->options->quick; // else a second team, the curve and the nodes follow
     struct item_list list = {.choose_by = now + (quick ? 0.3 : 0.25) * left,
+                             .prepare_by = now + (quick ? 0.65 : 0.33) * left,
                              .sample_by = now + (quick ? 0.9 : 0.4) * left,
                              .enough_by = now + (quick ? 0.85 : 0.35) * left};
     struct status status = choose_all(&list, probe, session, brief);

@@ -25,7 +25,10 @@ struct probe {
     bool dram;              // the arena is large enough for it
     bool filled;            // the arena was touched
     double deadline;        // CLOCK_MONOTONIC seconds
+    struct limit limit;     // the signal and the deadline
     bool over_budget;       // something was left out
+    char left_out[160];     // what, as far as it fits
+    bool left_out_more;     // than fits
     bool latency_done;      // one thread chases, whatever the team: once is enough
     struct probe_view seen; // by all sessions
 };
@@ -62,9 +65,16 @@ void probe_session_keep(struct probe_session *session, struct probe_samples *sam
 /** INTERRUPTED once a signal was seen. */
 CHECKED struct status probe_interrupted(const struct probe *probe);
 
-/** True before the instant `by` (CLOCK_MONOTONIC seconds); remembers that something was left out.
- */
-bool probe_has_time(struct probe *probe, double by);
+/** Remembers what is missing because the time was up: "L2 store". */
+void probe_leave_out(struct probe *probe, const char *first, const char *second);
+
+/** False once the deadline is past: then that is missing, and remembered. */
+bool probe_has_time_for(struct probe *probe, const char *first, const char *second);
+
+/** The status that measuring something ended with; OK, and the thing remembered as missing, if that
+ *  was for want of time. */
+CHECKED struct status probe_in_time(struct probe *probe, struct status status, const char *first,
+                                    const char *second);
 
 void probe_progress(const struct probe *probe, const char *what);
 

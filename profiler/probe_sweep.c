@@ -148,7 +148,7 @@ struct status probe_sweep(struct probe *probe, struct probe_session *session)
         uint64_t total = (uint64_t)(size * session->threads);
         TRY(probe_interrupted(probe));
         // One size at least, so that a busy machine has a figure to show for the sweep.
-        if (extras->size_count > 0 && !probe_has_time(probe, probe->deadline)) {
+        if (extras->size_count > 0 && !probe_has_time_for(probe, "larger sizes of", "the sweep")) {
             break;
         }
         probe_progress(probe, "sweep");
@@ -162,6 +162,9 @@ struct status probe_sweep(struct probe *probe, struct probe_session *session)
         if (!again) {
             struct reading rate;
             ceiling_read(&rate, NULL, NULL, session->ceilings, &ceiling, 5);
+            if (!reading_is_present(&rate)) {
+                continue; // the time is up
+            }
             extras->sizes[extras->size_count++] =
                 (struct probe_size){.bytes = ceiling.working_set_bytes, .bytes_per_s = rate.value};
         }

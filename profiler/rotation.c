@@ -1,7 +1,5 @@
 #include "profiler/rotation.h"
 
-#include "profiler/clock.h"
-
 #include <math.h>
 
 enum { THREADS_MAX = 4096 };
@@ -14,8 +12,7 @@ size_t rotation_share_bytes(const struct arena *arena, unsigned threads)
 struct fill_context {
     const struct arena *arena;
     size_t share_bytes;
-    const volatile sig_atomic_t *signal;
-    double until_seconds;
+    const struct limit *limit;
 };
 
 static void fill_copy(const struct fill_context *c, unsigned thread, unsigned copy)
@@ -24,8 +21,7 @@ static void fill_copy(const struct fill_context *c, unsigned thread, unsigned co
     unsigned char *share = arena_share_in(c->arena, copy, thread, c->share_bytes);
     for (size_t at = 0; at < c->share_bytes; at += PIECE) {
         size_t left = c->share_bytes - at;
-        bool late = c->until_seconds > 0 && clock_seconds() > c->until_seconds;
-        if (late || (c->signal != NULL && *c->signal != 0)) {
+        if (limit_reached(c->limit)) {
             return;
         }
         line_fill(share + at, left < PIECE ? left : PIECE, (uint64_t)thread << 32 | at / PIECE);
@@ -41,11 +37,9 @@ static void fill_share(void *context, unsigned thread, unsigned threads)
     }
 }
 
-void rotation_fill(struct team *team, const struct arena *arena,
-                   const volatile sig_atomic_t *signal, double until_seconds)
+void rotation_fill(struct team *team, const struct arena *arena, const struct limit *limit)
 {
-    struct fill_context context = {arena, rotation_share_bytes(arena, team_threads(team)), signal,
-                                   until_seconds};
+    struct fill_context context = {arena, rotation_share_bytes(arena, team_threads(team)), limit};
     team_run(team, (struct team_body){fill_share, &context});
 }
 

@@ -5,11 +5,10 @@
  *  weights where real decode would: in memory if the model is larger than the caches, in cache if
  *  it fits. Every thread's part of every instance lies in the thread's own share of the arena. */
 
+#include "profiler/limit.h"
 #include "profiler/team.h"
 #include "workloads/arena.h"
 #include "workloads/work.h"
-
-#include <signal.h>
 
 struct rotation {
     struct team *team;
@@ -26,10 +25,8 @@ struct rotation {
 size_t rotation_share_bytes(const struct arena *arena, unsigned threads);
 
 /** Writes the arena in the threads that will read it, with values valid in every format. Stops
- *  early when *signal (may be NULL) becomes non-zero, or when clock_seconds() is past until_seconds
- *  (0: never). */
-void rotation_fill(struct team *team, const struct arena *arena,
-                   const volatile sig_atomic_t *signal, double until_seconds);
+ *  early once the limit is reached. */
+void rotation_fill(struct team *team, const struct arena *arena, const struct limit *limit);
 
 /** Lays work through at most `bytes` of the arena (in total over the threads; at least one
  *  instance). Errors: UNAVAILABLE if not even one instance fits the arena. */

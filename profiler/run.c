@@ -1,18 +1,17 @@
 #include "profiler/run.h"
 
-#include "profiler/clock.h"
 #include "profiler/doctor_facts.h"
 #include "profiler/host_facts.h"
 #include "profiler/output.h"
 #include "profiler/result_build.h"
+#include "profiler/run_budget.h"
 #include "profiler/run_document_json.h"
+#include "profiler/run_memory.h"
 #include "profiler/run_point.h"
 #include "profiler/run_step.h"
 #include "profiler/run_summary.h"
 #include "profiler/run_sweep.h"
 #include "profiler/session_memory.h"
-#include "roofline/step.h"
-#include "roofline/units.h"
 #include "workloads/model_file.h"
 
 #include <math.h>
@@ -32,11 +31,10 @@ struct run {
     struct session session;
     struct run_jobs jobs;
     struct run_measure measure;
-    double begin_seconds;
+    struct run_budget budget;
     unsigned disturbed_points;
     unsigned late_points; // for which the budget did not last
     char late_text[160];  // how far it was exceeded when they came up
-    char budget_text[80]; // "the budget of 60 s"
 };
 
 static struct status choose_dtypes(struct run *r)
@@ -50,47 +48,6 @@ static struct status choose_dtypes(struct run *r)
     }
     return status_prefix(run_request_dtypes(r->request, dtype_name(r->model.dtype)),
                          "%s: the model's own type", r->model.name);
-}
-
-// Every matrix that an instance of the arena must hold, and the whole model's memory.
-static struct status memory_needed(uint64_t *arena, struct run *r)
-{
-    double whole = 0;
-    double weights = 0;
-    double kv = 0;
-    *arena = 0;
-    for (size_t i = 0; i < r->jobs.count; i++) {
-        const struct run_job *job = &r->jobs.list[i];
-        struct step_request wanted = step_defaults(job->prefill ? STEP_PREFILL : STEP_DECODE);
-        struct step step;
-        wanted.batch = job->batch;
-        wanted.context = job->prefill ? 0 : job->context;
-        wanted.prompt = job->prompt;
-        wanted.dtype = job->recipe;
-        wanted.kv_dtype = r->request->kv_dtype;
-        TRY(step_compute(&step, &r->model, &wanted));
-        if (step.memory_bytes > whole) {
-            whole = step.memory_bytes;
-            weights = step.weight_bytes;
-            kv = step.kv_bytes;
-        }
-        // Padding to whole groups, pages and threads' shares: a twentieth and a little more.
-        double instance = job->instance_bytes * 1.05 + (double)r->session.threads * (1 << 20);
-        *arena = instance > (double)*arena ? (uint64_t)instance : *arena;
-    }
-    double available = (double)r->session.machine.memory_available_bytes;
-    if (available > 0 && whole > available && !r->request->step) { // a step runs what fits
-        char text[4][UNITS_TEXT];
-        return status_error(
-            STATUS_UNAVAILABLE,
-            "%s needs %s of memory (weights %s, KV cache %s, the rest activations), but %s are "
-            "available; choose a smaller model, type, batch or context",
-            r->request->model, units_format_binary(text[0], (uint64_t)whole),
-            units_format_binary(text[1], (uint64_t)weights),
-            units_format_binary(text[2], (uint64_t)kv),
-            units_format_binary(text[3], (uint64_t)available));
-    }
-    return status_ok();
 }
 
 static void note_model(struct run *r)
@@ -120,26 +77,27 @@ static struct status save(struct run *r)
     return run_sweep_save(r->pass->before, r->out, r->context, r->request->output);
 }
 
-// Of the budget, where there is one.
-static double seconds_left(const struct run *r)
-{
-    return r->begin_seconds + r->request->budget_seconds - clock_seconds();
-}
-
 static struct status used_up(const struct run *r)
 {
     return status_error(STATUS_UNAVAILABLE,
                         "no point could be measured: %s was used up by the preparation, which "
                         "took %.3g s; try %s",
-                        r->budget_text, clock_seconds() - r->begin_seconds, r->request->budget_try);
+                        r->budget.text, run_budget_spent(&r->budget), r->request->budget_try);
 }
 
 static struct status start_session(struct run *r, uint64_t arena_bytes)
 {
     struct status status = session_start(&r->session, arena_bytes);
-    bool late =
-        r->session.options.until_seconds > 0 && clock_seconds() > r->session.options.until_seconds;
-    return late && status.code == STATUS_UNAVAILABLE ? used_up(r) : status;
+    if (limit_is_why(&r->session.options.limit, status)) {
+        return used_up(r);
+    }
+    if (r->session.hurried) {
+        result_warn(r->out, "budget", r->request->budget_try,
+                    "%s was short: not measured was what half of the threads or stores reach, so "
+                    "that nothing tells whether these threads saturate the memory",
+                    r->budget.text);
+    }
+    return status;
 }
 
 static struct status prepare(struct run *r)
@@ -152,14 +110,13 @@ static struct status prepare(struct run *r)
         r->request->replaces =
             r->pass->first ? access(r->request->output, F_OK) == 0 : r->request->replaces;
     }
-    double budget = r->request->budget_seconds;
-    const struct session_options options = {.threads = (unsigned)r->request->threads,
-                                            .smt = r->request->smt,
-                                            .huge_pages = !r->request->small_pages,
-                                            .numa = r->request->numa,
-                                            .signal = r->context->signal,
-                                            .until_seconds =
-                                                budget > 0 ? r->begin_seconds + budget : 0};
+    const struct session_options options = {
+        .threads = (unsigned)r->request->threads,
+        .smt = r->request->smt,
+        .huge_pages = !r->request->small_pages,
+        .numa = r->request->numa,
+        .limit = run_budget_prepare_limit(&r->budget, r->context->signal),
+        .evidence_until_seconds = run_budget_evidence_until(&r->budget)};
     TRY(session_open(&r->session, &options));
     TRY(run_jobs_plan(&r->jobs, &r->model, r->request));
     note_model(r);
@@ -167,7 +124,7 @@ static struct status prepare(struct run *r)
     run_evidence_warn_refused(r->out, isa_detect(), r->session.isa);
     uint64_t arena = 0;
     uint64_t steps = 0;
-    TRY(memory_needed(&arena, r));
+    TRY(run_memory_needed(&arena, &r->jobs, &r->model, r->request, &r->session));
     if (r->request->step) {
         TRY(run_steps_plan(&steps, &r->model, r->request, &r->session));
         arena = steps > arena ? steps : arena;
@@ -181,7 +138,6 @@ static struct status prepare(struct run *r)
     doctor_visit(r->out, &r->session.machine, r->session.blas, r->session.blas_absent,
                  r->session.threads);
     r->measure.session = &r->session;
-    r->measure.signal = r->context->signal;
     r->measure.no_twins = r->request->no_twins;
     r->measure.rounds = (unsigned)r->request->repeat;
     run_roofs_init(&r->measure.roofs, &r->session);
@@ -189,6 +145,12 @@ static struct status prepare(struct run *r)
         r->request->budget_seconds > 0 ? COUNTED_SAMPLES_IN_BUDGET : COUNTED_SAMPLES;
     TRY(run_counters_open(&r->measure.counters, r->out, &r->session, r->request));
     return status_ok();
+}
+
+static void set_limit(struct run *r, struct limit limit)
+{
+    r->measure.limit = limit;
+    ceilings_stop_for(r->session.ceilings, limit);
 }
 
 static void show_progress(const struct run *r, size_t at)
@@ -208,20 +170,12 @@ static void end_progress(const struct run *r)
     }
 }
 
-static const char *points_part(const struct run *r)
-{
-    return r->out->step_count > 0 ? "the points' half of " : "";
-}
-
-// Time for the next point: an even share of what is left, half of the budget apart where whole
-// steps follow; 0 without a budget, negative when it is used up.
+// Time for the next point: an even share of what is left; 0 without a budget, negative when it is
+// used up.
 static double time_for(const struct run *r, size_t at)
 {
-    if (r->request->budget_seconds <= 0) {
-        return 0;
-    }
-    double left = seconds_left(r) - (r->out->step_count > 0 ? r->request->budget_seconds / 2 : 0);
-    return left <= 0 ? -1 : left / (double)(r->jobs.count - at);
+    double left = run_budget_points_left(&r->budget);
+    return isinf(left) ? 0 : left <= 0 ? -1 : left / (double)(r->jobs.count - at);
 }
 
 // A point whose turn came after the budget: all of them give one reason.
@@ -229,7 +183,8 @@ static void note_late(struct run *r, struct result_point *point)
 {
     if (r->late_points == 0) {
         (void)snprintf(r->late_text, sizeof r->late_text, "%s%s was used up after %.3g s",
-                       points_part(r), r->budget_text, clock_seconds() - r->begin_seconds);
+                       run_budget_points_part(&r->budget), r->budget.text,
+                       run_budget_spent(&r->budget));
     }
     r->late_points++;
     run_point_absent(point, ABSENT_NOT_SCHEDULED, r->late_text, r->request->budget_try);
@@ -240,6 +195,7 @@ static struct status measure_all(struct run *r)
 {
     struct status wrong = status_ok();
     size_t measured = 0;
+    set_limit(r, run_budget_points_limit(&r->budget, r->context->signal));
     for (size_t i = 0; i < r->jobs.count; i++) {
         double seconds = time_for(r, i);
         struct result_point *point =
@@ -256,6 +212,10 @@ static struct status measure_all(struct run *r)
         struct status status = run_point_measure(point, &r->measure, &r->jobs.list[i], seconds);
         if (status.code == STATUS_INTERRUPTED || status.code == STATUS_SYSTEM) {
             return status;
+        }
+        if (limit_is_why(&r->measure.limit, status)) {
+            note_late(r, point);
+            continue;
         }
         if (status.code != STATUS_OK && status.code != STATUS_MISMATCH) {
             run_point_absent(point, ABSENT_FAILED, status.detail, NULL);
@@ -280,24 +240,39 @@ static struct status measure_all(struct run *r)
     return wrong;
 }
 
+// A step that the budget did not last for says so, and a warning once for all that follow.
+static void note_late_steps(struct run *r, size_t first, const char *text)
+{
+    for (size_t i = first; i < r->out->step_count; i++) {
+        run_step_absent(&r->out->steps[i], ABSENT_NOT_SCHEDULED, text, r->request->budget_try);
+    }
+    result_warn(r->out, "budget", r->request->budget_try,
+                "%s was used up: %zu of %zu steps were not measured", r->budget.text,
+                r->out->step_count - first, r->out->step_count);
+}
+
 // Whole steps after all points, since they overwrite the arena; a wrong one is remembered.
 static struct status measure_steps(struct run *r)
 {
-    const struct run_steps steps = {&r->model, r->request, &r->jobs, &r->measure};
+    char late_text[112];
+    (void)snprintf(late_text, sizeof late_text, "%s was used up", r->budget.text);
+    const struct run_steps steps = {&r->model, r->request, &r->jobs, &r->measure, late_text};
     struct status wrong = status_ok();
+    set_limit(r, run_budget_steps_limit(&r->budget, r->context->signal));
     for (size_t i = 0; i < r->out->step_count; i++) {
-        double left = seconds_left(r);
-        double seconds = left / (double)(r->out->step_count - i);
-        if (r->request->budget_seconds > 0 && left <= 0) {
-            result_warn(r->out, "budget", "a larger --budget, or a quiet machine",
-                        "the budget of %.3g s was used up: %zu of %zu steps were not measured",
-                        r->request->budget_seconds, r->out->step_count - i, r->out->step_count);
+        double left = run_budget_left(&r->budget);
+        double seconds = isinf(left) ? 0 : left / (double)(r->out->step_count - i);
+        if (left <= 0) {
+            note_late_steps(r, i, late_text);
             break;
         }
-        struct status status = run_step_measure(&r->out->steps[i], r->out, &steps,
-                                                r->request->budget_seconds > 0 ? seconds : 0);
+        struct status status = run_step_measure(&r->out->steps[i], r->out, &steps, seconds);
         if (status.code == STATUS_INTERRUPTED || status.code == STATUS_SYSTEM) {
             return status;
+        }
+        if (limit_is_why(&r->measure.limit, status)) {
+            note_late_steps(r, i, late_text);
+            break;
         }
         if (status.code != STATUS_OK) {
             bool mismatch = status.code == STATUS_MISMATCH;
@@ -313,11 +288,10 @@ static struct status measure_steps(struct run *r)
 // What had begun is finished; who set a limit learns by how much it was missed.
 static void warn_of_overrun(struct run *r)
 {
-    double over = -seconds_left(r);
-    double budget = r->request->budget_seconds;
-    if (budget > 0 && over > 0.1 * budget && r->late_points == 0) {
+    double over = -run_budget_left(&r->budget);
+    if (over > 0.1 * r->budget.seconds && r->late_points == 0) {
         result_warn(r->out, "budget", NULL,
-                    "%s was exceeded by %.2g s: what had begun was finished", r->budget_text, over);
+                    "%s was exceeded by %.2g s: what had begun was finished", r->budget.text, over);
     }
 }
 
@@ -335,8 +309,15 @@ static struct status execute(struct run *r)
     }
     if (r->late_points > 0) {
         result_warn(r->out, "budget", r->request->budget_try,
-                    "%s%s was used up: %u of %zu points were not measured", points_part(r),
-                    r->budget_text, r->late_points, r->out->point_count);
+                    "%s%s was used up: %u of %zu points were not measured",
+                    run_budget_points_part(&r->budget), r->budget.text, r->late_points,
+                    r->out->point_count);
+    }
+    if (r->measure.hurried > 0) {
+        result_warn(r->out, "hurried", r->request->budget_try,
+                    "%s was short: %u kernels were compared with few others or none, there may be "
+                    "faster ones",
+                    r->budget.text, r->measure.hurried);
     }
     if (r->disturbed_points > 0) {
         char seen[96];
@@ -360,17 +341,6 @@ static struct status execute(struct run *r)
     return status.code == STATUS_OK ? saved : status;
 }
 
-static void name_budget(struct run *r)
-{
-    const struct run_request *request = r->request;
-    if (request->budget_name != NULL) {
-        (void)snprintf(r->budget_text, sizeof r->budget_text, "%s", request->budget_name);
-    } else {
-        (void)snprintf(r->budget_text, sizeof r->budget_text, "the budget of %.3g s",
-                       request->budget_seconds);
-    }
-}
-
 struct status run_pass_execute(struct result_run *out, struct run_request *request,
                                const struct command_context *context, const struct run_pass *pass)
 {
@@ -383,8 +353,8 @@ struct status run_pass_execute(struct result_run *out, struct run_request *reque
     r->request = request;
     r->context = context;
     r->pass = pass;
-    r->begin_seconds = clock_seconds();
-    name_budget(r);
+    run_budget_begin(&r->budget, request);
+    r->budget.steps_fraction = r->out->step_count > 0 ? 0.5 : 0;
     run_document_started(out, context);
     struct status status = execute(r);
     run_counters_close(&r->measure.counters);

@@ -168,6 +168,11 @@ static struct status prepare_contender(struct contender *c, struct run_measure *
     return status;
 }
 
+static bool is_late(const struct run_measure *measure)
+{
+    return measure->choose_by_seconds > 0 && clock_seconds() > measure->choose_by_seconds;
+}
+
 /** One entry of the contest: a candidate at one prefetch distance. */
 struct variant {
     int candidate;
@@ -187,12 +192,17 @@ static size_t list_variants(struct variant *out, const struct contender *contend
     return count;
 }
 
-static void take_turn(struct contest *contest, struct contender *contenders,
-                      const struct variant *variants, const volatile sig_atomic_t *signal)
+// False if the time was over before its end.
+static bool take_turn(struct contest *contest, struct contender *contenders,
+                      const struct variant *variants, const struct run_measure *measure)
 {
     for (size_t i = 0; i < contest->entries; i++) {
-        if (*signal != 0) {
-            return; // no whole turn
+        bool first = i == 0 && contest->turns == 0;
+        if (limit_reached(&measure->limit) || (!first && is_late(measure))) {
+            if (!first) {
+                contest_cut(contest, i);
+            }
+            return false;
         }
         struct contender *at = &contenders[variants[i].candidate];
         struct team_sample timing;
@@ -203,11 +213,14 @@ static void take_turn(struct contest *contest, struct contender *contenders,
         }
     }
     contest->turns++;
+    return true;
 }
 
 // The slower half leaves after three turns, and every second turn from then on. Work that takes
 // long (a prefill's GEMM) is decided in three turns, or nearly: it depends little on the memory.
-static struct variant fastest(struct contender *contenders, const struct run_measure *measure)
+// *cut becomes true if the time was over before that.
+static struct variant fastest(bool *cut, struct contender *contenders,
+                              const struct run_measure *measure)
 {
     enum { TURNS_ALL = 3, TURNS_BETWEEN = 2 };
     static const double long_seconds = 0.5;
@@ -215,8 +228,11 @@ static struct variant fastest(struct contender *contenders, const struct run_mea
     struct contest contest;
     contest_begin(&contest, list_variants(variants, contenders));
     double begin = clock_seconds();
-    while (contest.turns < CONTEST_TURNS_MAX && *measure->signal == 0) {
-        take_turn(&contest, contenders, variants, measure->signal);
+    while (contest.turns < CONTEST_TURNS_MAX) {
+        if (!take_turn(&contest, contenders, variants, measure)) {
+            *cut = true;
+            break;
+        }
         if (contest.turns < TURNS_ALL) {
             continue;
         }
@@ -292,24 +308,27 @@ struct status run_candidate_choose(struct run_choice *out, struct run_measure *m
                                .group = group_of(job)};
     struct contender contenders[CANDIDATES] = {{.work = NULL}};
     struct status status = status_error(STATUS_UNAVAILABLE, "no kernel for this operator");
-    for (int i = 0; i < run_candidate_count(measure, job) && *measure->signal == 0; i++) {
+    bool cut = false;
+    for (int i = 0; i < run_candidate_count(measure, job) && !cut; i++) {
         struct status tried = prepare_contender(&contenders[i], measure, job, rotation_bytes, i);
         drop_if_again(contenders, i);
         if (tried.code == STATUS_OK || (status.code != STATUS_OK && i == 0)) {
             status = tried;
         }
+        cut = limit_reached(&measure->limit) || (status.code == STATUS_OK && is_late(measure));
     }
-    if (status.code == STATUS_OK) {
-        const struct variant best = fastest(contenders, measure);
+    struct status ended = limit_heed(&measure->limit);
+    if (status.code == STATUS_OK && ended.code == STATUS_OK) {
+        const struct variant best = fastest(&cut, contenders, measure);
         out->candidate = best.candidate;
         out->prefetch_bytes = best.prefetch_bytes;
+        ended = limit_heed(&measure->limit);
+        measure->hurried += cut ? 1 : 0;
     }
     for (int i = 0; i < CANDIDATES; i++) {
         work_destroy(contenders[i].work);
     }
-    if (*measure->signal != 0) {
-        return status_error(STATUS_INTERRUPTED, "interrupted");
-    }
+    TRY(ended);
     if (status.code == STATUS_OK && measure->choice_count < RUN_CHOICES_MAX) {
         measure->choices[measure->choice_count++] = *out;
     }

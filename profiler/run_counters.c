@@ -132,7 +132,8 @@ void run_counters_step(struct result_step *out, struct run_counters *counters,
 }
 
 void run_counters_measure(struct result_point *out, struct run_counters *counters,
-                          struct rotation *rotation, const char *class_, unsigned samples)
+                          struct rotation *rotation, const char *class_, unsigned samples,
+                          const struct limit *limit)
 {
     struct counter_session *session = counters->session;
     const struct counter_work work = {
@@ -142,6 +143,9 @@ void run_counters_measure(struct result_point *out, struct run_counters *counter
     };
     counter_session_reset(session);
     for (unsigned i = 0; i < samples && counter_session_counts(session); i++) {
+        if (i > 0 && limit_reached(limit)) {
+            break;
+        }
         counter_session_measure(session, &work);
     }
     fill_counts(out, session);

@@ -27,9 +27,11 @@ CHECKED struct status run_counters_open(struct run_counters *out, struct result_
 void run_counters_close(struct run_counters *counters);
 
 /** Counts the rotation's work, samples times for each set of events, into out->counters and the
- *  fields of what was counted. class_ is the kernel's instruction class, "" for a library. */
+ *  fields of what was counted; once only if the limit is reached. class_ is the kernel's
+ *  instruction class, "" for a library. */
 void run_counters_measure(struct result_point *out, struct run_counters *counters,
-                          struct rotation *rotation, const char *class_, unsigned samples);
+                          struct rotation *rotation, const char *class_, unsigned samples,
+                          const struct limit *limit);
 
 /** Joules per token of a whole step, from samples runs of work where energy is counted; NaN where
  *  it is not, or where not all layers were run. */

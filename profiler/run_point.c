@@ -3,6 +3,7 @@
 #include "profiler/clock.h"
 #include "profiler/rotation.h"
 #include "profiler/run_candidate.h"
+#include "profiler/run_rounds.h"
 #include "roofline/stats.h"
 #include "workloads/attention_quant.h"
 
@@ -12,21 +13,6 @@
 
 static const uint64_t stretch_bytes = (uint64_t)64 << 20; // a fresh stretch per sample
 static const double sample_seconds = 1e-3;                // 10^6 resolutions of the clock
-enum { ROUNDS_MIN = 3, ROUNDS_MAX = READING_SAMPLES_MAX };
-
-/** What the rounds of one point saw; seconds are per call. */
-struct rounds {
-    unsigned n;
-    double full[ROUNDS_MAX];
-    double memory_only[ROUNDS_MAX];
-    double compute_only[ROUNDS_MAX];
-    double read[ROUNDS_MAX];    // bytes/s of the read roof
-    double compute[ROUNDS_MAX]; // FLOP/s of the compute roof
-    bool disturbed[ROUNDS_MAX];
-    bool kept_disturbed; // too few quiet rounds: all were kept
-    bool twins;
-};
-
 // The level that serves data walked over so many bytes: L2 and L3 if it fits half of what the
 // threads have, DRAM from 4x the last-level caches on; between them it is partly cached.
 static bool resident_level(enum memory_level *out, const struct session *s, uint64_t bytes)
@@ -44,83 +30,15 @@ static bool resident_level(enum memory_level *out, const struct session *s, uint
     return s->machine.llc_total_bytes == 0 || bytes >= 4 * s->machine.llc_total_bytes;
 }
 
-static void one_round(struct rounds *r, struct rotation *rotation, struct run_measure *measure,
-                      struct run_roof *read, struct run_roof *compute)
-{
-    bool disturbed = false;
-    struct team_sample timing;
-    unsigned i = r->n;
-    r->read[i] = run_roof_sample(&measure->roofs, read, &disturbed);
-    r->full[i] = rotation_sample(&timing, rotation, LINEAR_FULL);
-    disturbed = disturbed || timing.disturbed;
-    if (r->twins) {
-        r->memory_only[i] = rotation_sample(&timing, rotation, LINEAR_MEMORY_ONLY);
-        disturbed = disturbed || timing.disturbed;
-        r->compute_only[i] = rotation_sample(&timing, rotation, LINEAR_COMPUTE_ONLY);
-        disturbed = disturbed || timing.disturbed;
-    }
-    r->compute[i] = run_roof_sample(&measure->roofs, compute, &disturbed);
-    r->disturbed[i] = disturbed;
-    r->n++;
-}
-
-static unsigned quiet_rounds(const struct rounds *r)
-{
-    unsigned quiet = 0;
-    for (unsigned i = 0; i < r->n; i++) {
-        quiet += r->disturbed[i] ? 0 : 1;
-    }
-    return quiet;
-}
-
-// Drops the disturbed rounds where enough quiet ones are left. On a machine that is always
-// disturbed all are kept, so that there is a result, and the caller warns.
-static void drop_disturbed(struct rounds *r)
-{
-    r->kept_disturbed = quiet_rounds(r) < ROUNDS_MIN && quiet_rounds(r) < r->n;
-    if (r->kept_disturbed) {
-        return;
-    }
-    unsigned kept = 0;
-    for (unsigned i = 0; i < r->n; i++) {
-        if (!r->disturbed[i]) {
-            r->full[kept] = r->full[i];
-            r->memory_only[kept] = r->memory_only[i];
-            r->compute_only[kept] = r->compute_only[i];
-            r->read[kept] = r->read[i];
-            r->compute[kept] = r->compute[i];
-            kept++;
-        }
-    }
-    r->n = kept;
-}
-
-// Rounds until enough quiet ones, half as many again at most, or until the time is up.
-static void run_rounds(struct rounds *r, struct rotation *rotation, struct run_measure *measure,
-                       struct run_roof *read, struct run_roof *compute, double seconds)
-{
-    unsigned most = measure->rounds + measure->rounds / 2;
-    most = most < ROUNDS_MAX ? most : ROUNDS_MAX;
-    double begin = clock_seconds();
-    while (r->n < most && quiet_rounds(r) < measure->rounds && *measure->signal == 0) {
-        bool late = seconds > 0 && clock_seconds() - begin > seconds;
-        if (late && r->n >= ROUNDS_MIN) {
-            break;
-        }
-        one_round(r, rotation, measure, read, compute);
-    }
-    drop_disturbed(r);
-}
-
 static struct verdict_ratio ratio_of(const struct reading *reading)
 {
     return (struct verdict_ratio){reading->value, reading->ci95_low, reading->ci95_high};
 }
 
-static void fill_roof(struct result_point *out, const struct rounds *r,
+static void fill_roof(struct result_point *out, const struct run_rounds *r,
                       const struct run_roof *compute, enum memory_level level)
 {
-    double fractions[ROUNDS_MAX];
+    double fractions[RUN_ROUNDS_MAX];
     for (unsigned i = 0; i < r->n; i++) {
         double attainable = fmin(r->compute[i], out->flop_per_byte_predicted * r->read[i]);
         fractions[i] = out->flop / r->full[i] / attainable;
@@ -140,7 +58,7 @@ static void fill_roof(struct result_point *out, const struct rounds *r,
     (void)snprintf(out->roof_class, sizeof out->roof_class, "%s", compute->ceiling.chain->class_);
 }
 
-static struct verdict_ratio twin_ratio(const struct rounds *r, const double *twin)
+static struct verdict_ratio twin_ratio(const struct run_rounds *r, const double *twin)
 {
     struct verdict_ratio out = {(double)NAN, (double)NAN, (double)NAN};
     if (r->twins) {
@@ -150,9 +68,9 @@ static struct verdict_ratio twin_ratio(const struct rounds *r, const double *twi
 }
 
 static void fill_verdict(struct result_point *out, const struct run_measure *measure,
-                         const struct rounds *r)
+                         const struct run_rounds *r)
 {
-    double rates[ROUNDS_MAX];
+    double rates[RUN_ROUNDS_MAX];
     for (unsigned i = 0; i < r->n; i++) {
         rates[i] = out->bytes_modelled / r->full[i] / r->read[i];
     }
@@ -185,7 +103,7 @@ static void fill_verdict(struct result_point *out, const struct run_measure *mea
 }
 
 static void fill_point(struct result_point *out, const struct run_measure *measure,
-                       const struct rounds *r, const struct run_roof *compute,
+                       const struct run_rounds *r, const struct run_roof *compute,
                        enum memory_level level)
 {
     out->seconds = reading_of_samples(r->full, r->n, BETTER_LOWER, ORIGIN_TIMED);
@@ -282,14 +200,15 @@ static struct status measure_work(struct result_point *out, struct run_measure *
     struct run_roof *compute = run_roofs_compute(&measure->roofs, compute_dtype(job), &why);
     TRY(why);
     rotation_calibrate(&rotation, stretch_bytes, sample_seconds);
-    struct rounds rounds = {.twins = !work_is_library(work) && !measure->no_twins};
-    run_rounds(&rounds, &rotation, measure, read, compute, seconds);
-    if (*measure->signal != 0) {
-        return status_error(STATUS_INTERRUPTED, "interrupted");
+    struct run_rounds rounds = {.twins = !work_is_library(work) && !measure->no_twins};
+    run_rounds_take(&rounds, &rotation, measure, read, compute, seconds);
+    struct status ended = limit_heed(&measure->limit);
+    if (ended.code == STATUS_INTERRUPTED || rounds.n < RUN_ROUNDS_MIN) {
+        return ended;
     }
     run_counters_measure(out, &measure->counters, &rotation,
                          work_is_library(work) ? "" : work_class_name(work),
-                         measure->counted_samples);
+                         measure->counted_samples, &measure->limit);
     fill_point(out, measure, &rounds, compute, level);
     out->disturbed = rounds.kept_disturbed;
     note_evidence(measure, job, work);
@@ -308,7 +227,7 @@ static void clean_arena(struct run_measure *measure, const struct run_job *job)
     bool halves = measure->cache_format == LINE_F32 && job->dtype != DTYPE_F32;
     bool integers = attention_is_quant(measure->cache_format);
     if (measure->appended && job->op != MODEL_OP_ATTENTION && (scales || halves || integers)) {
-        rotation_fill(measure->session->team, &measure->session->arena, measure->signal, 0);
+        rotation_fill(measure->session->team, &measure->session->arena, &measure->limit);
         measure->appended = false;
     }
 }
@@ -379,6 +298,7 @@ struct status run_point_measure(struct result_point *out, struct run_measure *me
     double begin = clock_seconds();
     measure->questioned_roof = false;
     measure->questioned_kernel = false;
+    measure->choose_by_seconds = seconds > 0 ? begin + seconds / 2 : 0;
     TRY(measure_once(out, measure, job, seconds));
     unsigned attempts = 1;
     while (attempts < ATTEMPTS_MAX) {
@@ -388,7 +308,12 @@ struct status run_point_measure(struct result_point *out, struct run_measure *me
             break;
         }
         struct result_point again;
-        TRY(measure_once(&again, measure, job, seconds > 0 ? seconds - spent : 0));
+        struct status status =
+            measure_once(&again, measure, job, seconds > 0 ? seconds - spent : 0);
+        if (limit_is_why(&measure->limit, status)) {
+            break; // the first figures stay
+        }
+        TRY(status);
         attempts++;
         bool faster = again.roof_fraction.value > out->roof_fraction.value;
         if (above_roof(out) || (faster && !above_roof(&again))) {

@@ -11,8 +11,6 @@
 #include "profiler/run_kernels.h"
 #include "profiler/run_roofs.h"
 
-#include <signal.h>
-
 enum { RUN_CHOICES_MAX = 256 };
 
 /** The way found fastest for a kind of operator; later points of the same kind start from it. */
@@ -34,7 +32,9 @@ struct run_measure {
     struct run_evidence evidence;
     struct run_counters counters;
     unsigned counted_samples; /**< of every set of events */
-    const volatile sig_atomic_t *signal;
+    struct limit limit;       /**< later no sample is begun */
+    double choose_by_seconds; /**< of clock_seconds(), for the point's kernel; 0: as it takes */
+    unsigned hurried;         /**< kernels that were compared with fewer others for want of time */
     bool no_twins;
     bool questioned_roof;   /**< the point was above its roof at first: the roof was chosen again */
     bool questioned_kernel; /**< it took longer than both its twins: the kernel was chosen again */
@@ -47,7 +47,8 @@ struct run_measure {
 
 /** Measures one job into point; seconds is the time that the point may take (0: as long as the
  *  rounds need). Errors: INTERRUPTED after a signal; MISMATCH if the result is wrong (the point
- *  then has its figures absent, state failed); UNAVAILABLE; SYSTEM. */
+ *  then has its figures absent, state failed); UNAVAILABLE, also when the limit was reached before
+ *  the least number of rounds; SYSTEM. */
 CHECKED struct status run_point_measure(struct result_point *out, struct run_measure *measure,
                                         const struct run_job *job, double seconds);
 

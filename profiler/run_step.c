@@ -137,17 +137,16 @@ static void run_checked(void *context, unsigned thread, unsigned threads)
     forward_run(c->m->forward, thread, c->m->memory, &probe);
 }
 
-static struct status heed_signal(const struct measured_step *m)
+static struct status heed_limit(const struct measured_step *m)
 {
-    return *m->steps->measure->signal != 0 ? status_error(STATUS_INTERRUPTED, "interrupted")
-                                           : status_ok();
+    return limit_heed(&m->steps->measure->limit);
 }
 
 static struct status check_step(struct measured_step *m)
 {
     struct checked_step c = {.m = m, .check = {.forward = m->forward, .memory = m->memory}};
     team_run(m->steps->measure->session->team, (struct team_body){run_checked, &c});
-    TRY(heed_signal(m)); // a step that ended early has no results
+    TRY(heed_limit(m)); // a step that ended early has no results
     m->out->max_relative_error =
         isfinite(c.check.max_relative_error) ? c.check.max_relative_error : (double)NAN;
     m->out->tolerance = c.check.tolerance;
@@ -238,13 +237,16 @@ static struct status run_samples(struct measured_step *m, double seconds)
     most = most < ROUNDS_MAX ? most : ROUNDS_MAX;
     double begin = clock_seconds();
     calibrate(m);
-    while (m->n < most && quiet_samples(m) < measure->rounds && *measure->signal == 0) {
+    while (m->n < most && quiet_samples(m) < measure->rounds && !limit_reached(&measure->limit)) {
         if (seconds > 0 && m->n >= ROUNDS_MIN && clock_seconds() - begin > seconds) {
             break;
         }
         one_sample(m);
     }
-    TRY(heed_signal(m));
+    struct status ended = heed_limit(m);
+    if (ended.code == STATUS_INTERRUPTED || m->n < ROUNDS_MIN) {
+        return ended;
+    }
     drop_disturbed(m);
     return status_ok();
 }
@@ -296,7 +298,7 @@ static struct status measure_step(struct measured_step *m, double seconds)
 {
     TRY(create_forward(m));
     team_run(m->steps->measure->session->team, (struct team_body){fill_share, m});
-    TRY(heed_signal(m));
+    TRY(heed_limit(m));
     TRY(check_step(m));
     TRY(run_samples(m, seconds));
     fill_step(m);
@@ -316,6 +318,15 @@ static void note_extrapolation(struct result_run *run, const struct result_step 
     }
 }
 
+void run_step_absent(struct result_step *out, enum absent_state state, const char *text,
+                     const char *try_)
+{
+    out->tokens_per_s = reading_absent(state, text, try_);
+    out->tpot_seconds = out->tokens_per_s;
+    out->ttft_seconds = out->tokens_per_s;
+    out->remainder_seconds = out->tokens_per_s;
+}
+
 struct status run_step_measure(struct result_step *out, struct result_run *run,
                                const struct run_steps *steps, double seconds)
 {
@@ -331,10 +342,10 @@ struct status run_step_measure(struct result_step *out, struct result_run *run,
         run_step_note_experts(run, out);
         status = run_step_estimate(out, run, steps);
     } else if (status.code != STATUS_INTERRUPTED) {
-        out->tokens_per_s = reading_absent(ABSENT_FAILED, status.detail, NULL);
-        out->tpot_seconds = out->tokens_per_s;
-        out->ttft_seconds = out->tokens_per_s;
-        out->remainder_seconds = out->tokens_per_s;
+        bool late = limit_is_why(&steps->measure->limit, status);
+        run_step_absent(out, late ? ABSENT_NOT_SCHEDULED : ABSENT_FAILED,
+                        late ? steps->late_text : status.detail,
+                        late ? steps->request->budget_try : NULL);
     }
     forward_destroy(m->forward);
     free(m);

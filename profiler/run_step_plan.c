@@ -26,7 +26,7 @@ struct forward_params run_step_params(const struct model *model, const struct ru
                                     .context = job->prefill ? 0 : job->context,
                                     .prompt = job->prefill ? job->prompt : 0,
                                     .threads = session->threads,
-                                    .signal = session->options.signal};
+                                    .signal = session->options.limit.signal};
     for (int op = 0; op < MODEL_OPERATORS; op++) {
         params.ways[op] = (struct forward_way){.isa = session->isa, .class_ = LINEAR_FMA};
     }

@@ -2,7 +2,6 @@
 
 #include "machines/bind.h"
 #include "machines/detect.h"
-#include "profiler/clock.h"
 #include "profiler/host_blas.h"
 #include "profiler/rotation.h"
 #include "profiler/session_memory.h"
@@ -61,25 +60,35 @@ uint64_t session_dram_bytes(const struct session *session)
     return bytes < dram_bytes_min ? dram_bytes_min : bytes;
 }
 
-static double best_of(struct ceilings *ceilings, struct ceiling *ceiling)
+// NaN once the limit is reached.
+static double best_of(struct ceilings *ceilings, struct ceiling *ceiling, const struct limit *limit)
 {
     enum { SAMPLES = 5 };
-    double rates[SAMPLES];
-    for (int i = 0; i < SAMPLES; i++) {
-        struct ceiling_sample sample;
-        ceiling_sample(&sample, ceilings, ceiling);
-        rates[i] = sample.per_s;
-    }
     double best = 0;
     for (int i = 0; i < SAMPLES; i++) {
-        best = fmax(best, rates[i]);
+        if (limit_reached(limit)) {
+            return (double)NAN; // the best of fewer would not compare
+        }
+        struct ceiling_sample sample;
+        ceiling_sample(&sample, ceilings, ceiling);
+        best = fmax(best, sample.per_s);
     }
     return best;
+}
+
+// What only evidence needs ends early.
+static struct limit evidence_limit(const struct session *s)
+{
+    double until = s->options.evidence_until_seconds;
+    struct limit limit = s->options.limit;
+    limit.until_seconds = until > 0 ? until : limit.until_seconds;
+    return limit;
 }
 
 // Reads of the first half of the threads; NaN if they could not be measured.
 static double half_team_read(struct session *s)
 {
+    const struct limit limit = evidence_limit(s);
     struct team *half = NULL;
     struct ceilings *ceilings = NULL;
     struct ceiling read;
@@ -89,11 +98,11 @@ static double half_team_read(struct session *s)
         status = ceilings_create(&ceilings, &s->machine, half, &s->arena, &s->kernels);
     }
     if (status.code == STATUS_OK) {
-        ceilings_stop_for(ceilings, s->options.signal);
+        ceilings_stop_for(ceilings, limit);
         status = ceiling_choose_stream(&read, ceilings, LEVEL_DRAM, "load");
     }
     if (status.code == STATUS_OK) {
-        rate = best_of(ceilings, &read);
+        rate = best_of(ceilings, &read, &limit);
     }
     ceilings_destroy(ceilings);
     team_destroy(half);
@@ -102,6 +111,7 @@ static double half_team_read(struct session *s)
 
 static void measure_other_mix(struct session *s, double read)
 {
+    const struct limit limit = evidence_limit(s);
     static const char *const kernels[] = {"store_nt", "copy_nt"};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         struct ceiling mix;
@@ -109,8 +119,8 @@ static void measure_other_mix(struct session *s, double read)
         if (status.code != STATUS_OK) {
             continue;
         }
-        double ratio = best_of(s->ceilings, &mix) / read;
-        if (isnan(s->other_mix) || ratio > s->other_mix) {
+        double ratio = best_of(s->ceilings, &mix, &limit) / read;
+        if (!isnan(ratio) && !(ratio <= s->other_mix)) {
             s->other_mix = ratio;
             (void)snprintf(s->other_mix_name, sizeof s->other_mix_name, "%s", kernels[i]);
         }
@@ -124,20 +134,10 @@ static struct status start_team(struct session *s)
     return team_create(&s->team, s->cpus, s->threads);
 }
 
-static struct status heed_limits(const struct session *s)
-{
-    if (s->options.signal != NULL && *s->options.signal != 0) {
-        return status_error(STATUS_INTERRUPTED, "interrupted");
-    }
-    return s->options.until_seconds > 0 && clock_seconds() > s->options.until_seconds
-               ? status_error(STATUS_UNAVAILABLE, "the time is up")
-               : status_ok();
-}
-
 static struct status fill(struct session *s)
 {
-    rotation_fill(s->team, &s->arena, s->options.signal, s->options.until_seconds);
-    return heed_limits(s);
+    rotation_fill(s->team, &s->arena, &s->options.limit);
+    return limit_heed(&s->options.limit);
 }
 
 static struct status start_ceilings(struct session *s)
@@ -147,9 +147,20 @@ static struct status start_ceilings(struct session *s)
         blas_set_threads(s->blas, s->threads);
     }
     TRY(ceilings_create(&s->ceilings, &s->machine, s->team, &s->arena, &s->kernels));
-    ceilings_stop_for(s->ceilings, s->options.signal);
-    TRY(ceiling_choose_stream(&s->read_dram, s->ceilings, LEVEL_DRAM, "load"));
-    return heed_limits(s);
+    ceilings_stop_for(s->ceilings, s->options.limit);
+    return ceiling_choose_stream(&s->read_dram, s->ceilings, LEVEL_DRAM, "load");
+}
+
+// Both keep to the limit of evidence: read_growth and other_mix are NaN for what was not reached.
+static void measure_mixes(struct session *s, double half)
+{
+    const struct limit limit = evidence_limit(s);
+    double read = best_of(s->ceilings, &s->read_dram, &s->options.limit);
+    s->read_growth = read / half;
+    ceilings_stop_for(s->ceilings, limit);
+    measure_other_mix(s, read);
+    ceilings_stop_for(s->ceilings, s->options.limit);
+    s->hurried = limit_reached(&limit);
 }
 
 struct status session_start(struct session *session, uint64_t arena_bytes)
@@ -162,9 +173,7 @@ struct status session_start(struct session *session, uint64_t arena_bytes)
     TRY(session_memory_check(s));
     double half = s->threads > 1 ? half_team_read(s) : (double)NAN;
     TRY(start_ceilings(s));
-    double read = best_of(s->ceilings, &s->read_dram);
-    s->read_growth = read / half;
-    measure_other_mix(s, read);
+    measure_mixes(s, half);
     return fill(s); // the stores left other values
 }
 

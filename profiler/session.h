@@ -10,8 +10,6 @@
 #include "workloads/arena.h"
 #include "workloads/blas.h"
 
-#include <signal.h>
-
 /** Where the measured data lies. */
 enum session_numa {
     SESSION_LOCAL,      /**< each thread's share on its node, by first touch */
@@ -24,8 +22,10 @@ struct session_options {
     bool smt;         /**< the default uses SMT siblings too */
     bool huge_pages;
     enum session_numa numa;
-    const volatile sig_atomic_t *signal; /**< number of a signal to stop for, or 0 */
-    double until_seconds; /**< of clock_seconds(): later session_start() gives up; 0: never */
+    struct limit limit; /**< session_start() and the ceilings give up */
+    /** Of clock_seconds(): later session_start() leaves out what only evidence needs, read_growth
+     *  and other_mix; 0: never. */
+    double evidence_until_seconds;
 };
 
 struct session {
@@ -42,9 +42,10 @@ struct session {
     struct arena arena;
     struct ceilings *ceilings;
     struct ceiling read_dram; /**< chosen at start: best read of the printed set */
-    double read_growth;       /**< reads of all threads over half of them; NaN with one thread */
+    double read_growth;       /**< reads of all threads over half of them; NaN unknown */
     double other_mix;         /**< best non-temporal store or copy over the read; NaN unknown */
     char other_mix_name[16];
+    bool hurried; /**< these two were left out for want of time */
 };
 
 /** Detects the machine, checks the thread count, loads kernels and BLAS; allocates nothing large.

@@ -37,6 +37,7 @@ static struct status probe_quickly(struct result_run *out, double seconds,
                                    const struct command_context *context)
 {
     struct machine machine;
+    double begin = clock_seconds();
     memset(out, 0, sizeof *out);
     TRY(machine_detect(&machine));
     struct probe_host host = {
@@ -46,6 +47,7 @@ static struct status probe_quickly(struct result_run *out, double seconds,
     const struct probe_options options = {.quick = true,
                                           .levels = {true, true, true, true},
                                           .budget_seconds = seconds,
+                                          .begin_seconds = begin,
                                           .budget_name = "the rest of the 90 s of lmroof alone",
                                           .budget_try = "lmroof probe, or a quiet machine"};
     struct probe_extras *extras = calloc(1, sizeof *extras);

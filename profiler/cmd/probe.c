@@ -1,6 +1,7 @@
 #include "profiler/probe.h"
 
 #include "machines/detect.h"
+#include "profiler/clock.h"
 #include "profiler/command.h"
 #include "profiler/doctor_facts.h"
 #include "profiler/host_blas.h"
@@ -138,7 +139,10 @@ static const struct argp parser = {
     "class, GEMM, latency, scaling. Unprivileged; working sets follow from the topology.\v"
     "Exit status: 0 done, 2 bad usage, 5 drift, 1 otherwise.\n"
     "Memory: 4 times the last-level caches in reach are mapped (twice that for latency on small "
-    "pages), at most four fifths of what is available. At most a minute, quick 10 seconds. "
+    "pages), at most four fifths of what is available. At most a minute, quick 10 seconds; "
+    "what a busy machine has no time for is named. Only one sample (a GEMM) and starting up are "
+    "not "
+    "cut short. "
     "Examples:\n"
     "  lmroof probe --quick\n"
     "  lmroof probe -o today.json && lmroof probe --check today.json\n",
@@ -269,6 +273,7 @@ static struct status run(int *exit_code, const struct command_context *context, 
         return status_ok();
     }
     set_defaults(&input);
+    input.options.begin_seconds = clock_seconds();
     struct probe_report *report = calloc(1, sizeof *report);
     if (report == NULL) {
         return status_error(STATUS_SYSTEM, "no memory for a probe");

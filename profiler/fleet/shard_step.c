@@ -31,7 +31,7 @@ static struct status check_and_time(struct shard_op *op, struct run_measure *mea
     const struct reading twin =
         reading_of_samples(samples, TWIN_SAMPLES, BETTER_LOWER, ORIGIN_TIMED);
     op->compute_only_seconds = twin.value;
-    return *measure->signal == 0 ? status_ok() : status_error(STATUS_INTERRUPTED, "interrupted");
+    return limit_heed(&measure->limit);
 }
 
 static struct status open_op(struct shard_op *op, struct run_measure *measure,
@@ -75,7 +75,7 @@ struct status shard_step_open(struct shard_step *out, const struct model *shard,
         return status_error(STATUS_SYSTEM, "no memory for a step");
     }
     measure->session = out->session;
-    measure->signal = out->session->options.signal;
+    measure->limit = out->session->options.limit;
     struct status status = run_jobs_plan(&out->jobs, shard, request);
     if (status.code == STATUS_OK) {
         status = open_ops(out, measure);

@@ -54,7 +54,7 @@ static struct status open_session(struct session *session, const struct tp_optio
     uint64_t bytes = 0;
     const struct session_options wanted = {.threads = (unsigned)options->request->threads,
                                            .huge_pages = true,
-                                           .signal = options->signal};
+                                           .limit = {.signal = options->signal}};
     TRY(session_open(session, &wanted));
     TRY(arena_bytes(&bytes, session, options, ranks_here(index, world_rank(options->world))));
     watchdog_feed(options->watchdog, "touching memory");

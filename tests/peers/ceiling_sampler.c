@@ -98,8 +98,10 @@ static struct status run(unsigned threads, char **argv, uint64_t bytes)
     TRY(team_create(&team, cpus, threads));
     TRY(arena_map(&arena, bytes + 64 * STREAM_BLOCK * (uint64_t)threads, true));
     TRY(ceilings_create(&session, &machine, team, &arena, &kernels));
-    ceilings_fill(session);
-    struct status status = serve(session, argv, bytes);
+    struct status status = ceilings_fill(session);
+    if (status.code == STATUS_OK) {
+        status = serve(session, argv, bytes);
+    }
     ceilings_destroy(session);
     arena_unmap(&arena);
     team_destroy(team);

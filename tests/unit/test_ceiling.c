@@ -46,7 +46,7 @@ static int set_up(void **state)
                 status_is_ok(ceilings_create(&fixture->session, &fixture->machine, fixture->team,
                                              &fixture->arena, &fixture->kernels));
     if (made) {
-        ceilings_fill(fixture->session);
+        made = status_is_ok(ceilings_fill(fixture->session));
     }
     return made ? 0 : -1;
 }

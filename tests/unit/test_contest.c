@@ -88,9 +88,27 @@ static void equal_times_put_nobody_out(void **unused)
     }
 }
 
+// A turn that time ended: the first one leaves those that were timed, later ones are not counted.
+static void a_turn_is_cut(void **unused)
+{
+    (void)unused;
+    struct contest contest;
+    contest_begin(&contest, 4);
+    contest.seconds[0][0] = 2;
+    contest.seconds[0][1] = 1;
+    contest_cut(&contest, 2);
+    assert_int_equal(contest.turns, 1);
+    assert_int_equal(contest_leader(&contest), 1);
+    contest.seconds[1][0] = 1e-3;
+    contest_cut(&contest, 1);
+    assert_int_equal(contest.turns, 1);
+    assert_int_equal(contest_leader(&contest), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_turn_is_cut),
         cmocka_unit_test(phases_decide_nothing),
         cmocka_unit_test(one_lucky_sample_does_not_win),
         cmocka_unit_test(the_slower_half_leaves_and_two_stay),

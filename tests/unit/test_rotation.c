@@ -39,7 +39,7 @@ static int set_up(void **state)
                 status_is_ok(arena_map(&f->arena, ARENA, true)) &&
                 status_is_ok(work_linear(&f->work, &params, 1));
     if (made) {
-        rotation_fill(f->team, &f->arena, NULL, 0);
+        rotation_fill(f->team, &f->arena, &(struct limit){.signal = NULL});
     }
     *state = f;
     return made ? 0 : -1;
@@ -150,8 +150,10 @@ static void a_signal_ends_the_filling(void **state)
     struct fixture *f = *state;
     const volatile sig_atomic_t signal = SIGINT;
     memset(f->arena.base, 0, f->arena.bytes);
-    rotation_fill(f->team, &f->arena, &signal, 0);
-    rotation_fill(f->team, &f->arena, NULL, clock_seconds() - 1); // so does a time that is past
+    const struct limit signalled = {.signal = &signal};
+    const struct limit late = {.until_seconds = clock_seconds() - 1}; // so does a time that is past
+    rotation_fill(f->team, &f->arena, &signalled);
+    rotation_fill(f->team, &f->arena, &late);
     for (size_t i = 0; i < f->arena.bytes; i++) {
         assert_int_equal(f->arena.base[i], 0);
     }
