@@ -354,7 +354,7 @@ struct status run_pass_execute(struct result_run *out, struct run_request *reque
     r->context = context;
     r->pass = pass;
     run_budget_begin(&r->budget, request);
-    r->budget.steps_fraction = r->out->step_count > 0 ? 0.5 : 0;
+    r->budget.steps_fraction = request->step ? 0.5 : 0;
     run_document_started(out, context);
     struct status status = execute(r);
     run_counters_close(&r->measure.counters);

@@ -81,6 +81,8 @@ static void a_probe_keeps_to_its_time(void **state)
     probe_once(true, 0.1, 0.01);
 }
 
+static size_t measured_steps; // of the latest run
+
 static void run_once(double seconds, double budget, bool step)
 {
     static char program[] = "test_starved";
@@ -116,8 +118,20 @@ static void run_once(double seconds, double budget, bool step)
         assert_int_equal(status.code, STATUS_UNAVAILABLE);
         assert_non_null(strstr(status.detail, "used up by the preparation"));
     }
+    measured_steps = 0;
+    for (size_t i = 0; i < run.step_count; i++) {
+        measured_steps += reading_is_present(&run.steps[i].tpot_seconds) ? 1 : 0;
+    }
     result_run_free(&run);
     (void)fclose(sink);
+}
+
+// The points would use up all of it.
+static void a_step_has_its_share(void **state)
+{
+    (void)state;
+    run_once(5e-3, 20, true);
+    assert_int_equal(measured_steps, 1);
 }
 
 static void a_run_keeps_to_its_budget(void **state)
@@ -135,6 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_probe_keeps_to_its_time),
         cmocka_unit_test(a_run_keeps_to_its_budget),
+        cmocka_unit_test(a_step_has_its_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
