@@ -46,11 +46,26 @@ const char *report_incomplete_try(const struct result_run *run)
 
 bool report_disturbed_text(char out[REPORT_LINE], const struct result_run *run)
 {
+    const char *text = NULL;
+    size_t warnings = 0;
+    size_t disturbed = 0;
+    for (size_t i = 0; i < run->warning_count; i++) {
+        bool is_it = strcmp(run->warnings[i].code, "disturbed") == 0;
+        text = is_it && text == NULL ? run->warnings[i].text : text;
+        warnings += is_it ? 1 : 0;
+    }
+    for (size_t i = 0; i < run->point_count; i++) {
+        disturbed += run->points[i].disturbed ? 1 : 0;
+    }
     out[0] = '\0';
-    for (size_t i = 0; i < run->warning_count && out[0] == '\0'; i++) {
-        if (strcmp(run->warnings[i].code, "disturbed") == 0) {
-            (void)snprintf(out, REPORT_LINE, "DISTURBED: %s", run->warnings[i].text);
-        }
+    if (warnings == 1) {
+        (void)snprintf(out, REPORT_LINE, "DISTURBED: %s", text);
+    } else if (warnings > 1) { // one a number of threads
+        (void)snprintf(out, REPORT_LINE,
+                       "DISTURBED: %zu of %zu points, at several numbers of threads, have too few "
+                       "rounds without other work on the CPUs: their times are too long, and roofs "
+                       "taken beside them too low",
+                       disturbed, report_measured_count(run));
     }
     return out[0] != '\0';
 }

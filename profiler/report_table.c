@@ -29,9 +29,27 @@ static void percent_text(char out[REPORT_CELL], double fraction)
     }
 }
 
+// Length of ".2" in the id of an operator whose layers differ ("decode/attention.2/..."), and where
+// it begins; 0: there is none.
+static int variant_of(const char **at, const struct result_point *point)
+{
+    const char *slash = strchr(point->id, '/');
+    size_t name = strlen(point->operator_);
+    *at = "";
+    if (slash == NULL || strncmp(slash + 1, point->operator_, name) != 0) {
+        return 0;
+    }
+    const char *dot = slash + 1 + name;
+    size_t length = dot[0] == '.' ? 1 + strspn(dot + 1, "0123456789") : 0;
+    *at = dot;
+    return length > 1 && dot[length] == '/' ? (int)length : 0;
+}
+
 static void operator_text(char out[REPORT_CELL], const struct result_point *point)
 {
-    (void)snprintf(out, REPORT_CELL, "%s%s%s", point->operator_,
+    const char *variant = NULL;
+    int length = variant_of(&variant, point);
+    (void)snprintf(out, REPORT_CELL, "%s%.*s%s%s", point->operator_, length, variant,
                    point->recipe[0] != '\0' ? " " : "",
                    point->recipe[0] != '\0' ? point->dtype : "");
 }

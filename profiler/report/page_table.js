@@ -7,7 +7,7 @@ const PRINT_MOST = 2000;
 
 // narrow: the place on a narrow page, where the others follow behind.
 const COLUMNS = [
-  {title: 'operator', narrow: 1, left: true, get: r => r.point.operator},
+  {title: 'operator', narrow: 1, left: true, get: r => r.point.id.split('/')[1] || r.point.operator},
   {title: 'run', narrow: 2, left: true, several: true, get: r => r.label},
   {title: 'phase', left: true, get: r => r.point.phase},
   {title: 'tokens', help: 'context of a decode, prompt of a prefill', get: r => r.point.prompt || r.point.context},

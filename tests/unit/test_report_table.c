@@ -1,3 +1,4 @@
+#include "profiler/report_missing.h"
 #include "profiler/report_table.h"
 #include "tests/test.h"
 
@@ -42,9 +43,60 @@ static void integer_sections_are_not_in_flop(void **unused)
     assert_string_equal(report_title(rate + 1, &run, &points[1]), rate[1].title);
 }
 
+// A sweep over threads warns once for each number of them: what is said counts the points of all.
+static void disturbed_points_of_all_passes(void **unused)
+{
+    (void)unused;
+    const struct reading seconds = reading_plain(1e-3, ORIGIN_TIMED);
+    struct result_point points[] = {
+        {.seconds = seconds, .threads = 1, .disturbed = true},
+        {.seconds = seconds, .threads = 1},
+        {.seconds = seconds, .threads = 2, .disturbed = true},
+        {.seconds = seconds, .threads = 2, .disturbed = true},
+        {.seconds = reading_absent(ABSENT_NOT_SCHEDULED, "late", NULL), .threads = 2}};
+    struct result_warning warnings[] = {{.code = "disturbed", .text = "1 of 2 points"},
+                                        {.code = "other"},
+                                        {.code = "disturbed", .text = "2 of 2 points"}};
+    struct result_run run = {
+        .points = points, .point_count = 5, .warnings = warnings, .warning_count = 1};
+    char text[REPORT_LINE];
+    assert_true(report_disturbed_text(text, &run));
+    assert_string_equal(text, "DISTURBED: 1 of 2 points");
+    run.warning_count = 3;
+    assert_true(report_disturbed_text(text, &run));
+    assert_non_null(strstr(text, "DISTURBED: 3 of 4 points"));
+    run.warning_count = 0;
+    assert_false(report_disturbed_text(text, &run));
+}
+
+// What differs only in its variant has a name of its own.
+static void operators_of_one_table_differ(void **unused)
+{
+    (void)unused;
+    char text[REPORT_CELL];
+    struct result_point point = {.id = "decode/act_quant/q8_0/b1/c16", .operator_ = "act_quant"};
+    const struct report_column *column = report_columns;
+    while (strcmp(column->title, "operator") != 0) {
+        column++;
+    }
+    column->text(text, &point);
+    assert_string_equal(text, "act_quant");
+    (void)snprintf(point.id, sizeof point.id, "decode/act_quant.2/q8_0/b1/c16");
+    column->text(text, &point);
+    assert_string_equal(text, "act_quant.2");
+    (void)snprintf(point.id, sizeof point.id, "decode/act_quant.12/q8_0/b1/c16");
+    column->text(text, &point);
+    assert_string_equal(text, "act_quant.12");
+    (void)snprintf(point.id, sizeof point.id, "somebody's"); // of another tool
+    column->text(text, &point);
+    assert_string_equal(text, "act_quant");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(crossovers_in_words),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_points_of_all_passes),
+                                       cmocka_unit_test(operators_of_one_table_differ),
+                                       cmocka_unit_test(crossovers_in_words),
                                        cmocka_unit_test(integer_sections_are_not_in_flop)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
