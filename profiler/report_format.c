@@ -1,6 +1,7 @@
 #include "profiler/report_format.h"
 
 #include "profiler/output.h"
+#include "profiler/prompt_end.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,18 @@ struct status report_save(const char *path, const struct report_input *input)
     if (memory == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to write %s", path);
     }
+    struct prompt_end before;
+    if (input->ends_at_once) {
+        prompt_end_begin(&before);
+    }
     struct status status = format->write(memory, input);
     bool whole = !ferror(memory);
     whole = fclose(memory) == 0 && whole;
     if (status.code == STATUS_OK && !whole) {
         status = status_error(STATUS_SYSTEM, "no memory to write %s", path);
+    }
+    if (input->ends_at_once) {
+        prompt_end_finish(&before); // a temporary file is no longer to be left
     }
     if (status.code == STATUS_OK) {
         status = output_replace(path, text, size);

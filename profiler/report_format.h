@@ -20,10 +20,11 @@ struct report_input {
      *  carries is the original. NULL: made from the runs. */
     const char *const *documents;
     const enum chart_picture *picture; /**< svg, png, pdf, txt: draw this one; NULL: the roofline */
-    bool hierarchy;   /**< the roofline by levels of memory in place of the roofline */
-    bool thinned;     /**< samples were left out of some document */
-    bool colour;      /**< txt: ANSI colours */
-    unsigned columns; /**< txt: width to keep to; 0 is 110 */
+    bool hierarchy;    /**< the roofline by levels of memory in place of the roofline */
+    bool thinned;      /**< samples were left out of some document */
+    bool ends_at_once; /**< reading and drawing are ended by a signal at any instant */
+    bool colour;       /**< txt: ANSI colours */
+    unsigned columns;  /**< txt: width to keep to; 0 is 110 */
 };
 
 struct report_format {

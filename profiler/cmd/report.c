@@ -1,4 +1,5 @@
 #include "profiler/command.h"
+#include "profiler/prompt_end.h"
 #include "profiler/report_format.h"
 #include "profiler/results_json.h"
 
@@ -85,19 +86,31 @@ struct report_sources {
     const char *labels[FILES_MAX];
 };
 
+static struct status read_files(bool *thinned, const struct report_arguments *arguments,
+                                const struct report_format *format, struct report_sources *sources)
+{
+    for (size_t i = 0; i < arguments->file_count; i++) {
+        bool thin = !format->shows_samples;
+        TRY(run_read(&sources->runs[i], format->carries_documents ? &sources->documents[i] : NULL,
+                     &thin, arguments->files[i]));
+        *thinned = *thinned || thin;
+        sources->labels[i] = base_name(arguments->files[i]);
+    }
+    return status_ok();
+}
+
+// Nothing is left behind by reading and drawing into memory: a signal ends them at any instant.
 static struct status report_files(const struct command_context *context,
                                   const struct report_arguments *arguments,
                                   const struct report_format *format,
                                   struct report_sources *sources)
 {
     bool thinned = false;
-    for (size_t i = 0; i < arguments->file_count; i++) {
-        bool thin = !format->shows_samples;
-        TRY(run_read(&sources->runs[i], format->carries_documents ? &sources->documents[i] : NULL,
-                     &thin, arguments->files[i]));
-        thinned = thinned || thin;
-        sources->labels[i] = base_name(arguments->files[i]);
-    }
+    struct prompt_end before;
+    prompt_end_begin(&before);
+    struct status status = read_files(&thinned, arguments, format, sources);
+    prompt_end_finish(&before);
+    TRY(status);
     const struct report_input input = {
         .runs = sources->runs,
         .run_count = arguments->file_count,
@@ -107,9 +120,15 @@ static struct status report_files(const struct command_context *context,
         .hierarchy = arguments->hierarchy,
         .picture = arguments->has_picture ? &arguments->picture : NULL,
         .context = context,
+        .ends_at_once = true,
         .colour = getenv("NO_COLOR") == NULL && isatty(fileno(context->out)) == 1};
-    return arguments->output != NULL ? report_save(arguments->output, &input)
-                                     : format->write(context->out, &input);
+    if (arguments->output != NULL) {
+        return report_save(arguments->output, &input);
+    }
+    prompt_end_begin(&before);
+    status = format->write(context->out, &input);
+    prompt_end_finish(&before);
+    return status;
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,

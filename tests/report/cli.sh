@@ -247,5 +247,31 @@ chmod +x nothing/gnuplot
 PATH="$work/nothing:$PATH" "$LMROOF" report "$run" -o broken.svg 2>err
 [ $? -eq 1 ] && grep -q 'gnuplot failed: line 3: undefined' err || fail "broken gnuplot: $(cat err)"
 
+# ---- a signal ends it also while the document is still coming
+mkfifo endless
+sleep 100 >endless &
+writer=$!
+for number in 2 15; do
+    # A shell's background process ignores SIGINT.
+    python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$LMROOF" report endless -o late.html 2>err &
+    pid=$!
+    tries=0
+    until ls -l "/proc/$pid/fd" 2>/dev/null | grep -q endless || [ "$tries" -gt 600 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill -s "$number" "$pid"
+    (sleep 60; kill -s KILL "$pid") >/dev/null 2>&1 &
+    guard=$!
+    wait "$pid"
+    got=$?
+    kill "$guard" 2>/dev/null
+    [ "$got" -eq "$((128 + number))" ] || fail "signal $number: exit $got: $(cat err)"
+done
+kill "$writer"
+[ ! -e late.html ] || fail "a report of nothing"
+
 [ "$failed" -eq 0 ] && echo "report: ok"
 exit "$failed"
