@@ -86,6 +86,7 @@ static void fill_verdict(struct result_point *out, const struct run_measure *mea
         .roof_fraction = ratio_of(&out->roof_fraction),
         .memory_only = out->memory_only_ratio,
         .compute_only = out->compute_only_ratio,
+        .disturbed_fraction = r->disturbed_fraction,
         .threads = measure->session->threads,
         .read_growth = measure->session->read_growth,
         .other_mix = measure->session->other_mix,

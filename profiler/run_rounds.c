@@ -37,6 +37,7 @@ static void drop_disturbed(struct run_rounds *r)
 {
     r->kept_disturbed = quiet_rounds(r) < RUN_ROUNDS_MIN && quiet_rounds(r) < r->n;
     if (r->kept_disturbed) {
+        r->disturbed_fraction = 1 - (double)quiet_rounds(r) / r->n;
         return;
     }
     unsigned kept = 0;

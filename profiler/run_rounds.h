@@ -18,8 +18,9 @@ struct run_rounds {
     double read[RUN_ROUNDS_MAX];    /**< bytes/s of the read roof */
     double compute[RUN_ROUNDS_MAX]; /**< FLOP/s of the compute roof */
     bool disturbed[RUN_ROUNDS_MAX];
-    bool kept_disturbed; /**< too few quiet rounds: all were kept */
-    bool twins;          /**< set by the caller: they are timed too */
+    bool kept_disturbed;       /**< too few quiet rounds: all were kept */
+    double disturbed_fraction; /**< of those that are left */
+    bool twins;                /**< set by the caller: they are timed too */
 };
 
 /** Takes rounds into *r, zeroed but for twins, until measure->rounds quiet ones, half as many again

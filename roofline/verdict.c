@@ -152,6 +152,15 @@ static enum twins_say test_twins(struct verdict *out, const struct verdict_input
     if (twins == TWINS_ABSENT) {
         return twins;
     }
+    if (in->disturbed_fraction > VERDICT_DISTURBED) {
+        struct verdict_evidence *e = add(out, "twins", false);
+        say(e->expected, "at most %.0f %% of the rounds disturbed", 100 * VERDICT_DISTURBED);
+        say(e->found,
+            "full 1, memory-only %.2f, compute-only %.2f, but other work on the CPUs disturbed "
+            "%.0f %% of the rounds: they tell nothing",
+            in->memory_only.value, in->compute_only.value, 100 * in->disturbed_fraction);
+        return TWINS_DISTURBED;
+    }
     struct verdict_evidence *e = add(out, "twins", twins == TWINS_MEMORY);
     say(e->expected,
         "full time within %.0f %% of the memory-only twin (%.0f %% where the interval reaches "
@@ -265,6 +274,11 @@ void verdict_point(struct verdict *out, const struct verdict_input *input)
     bool saturated = test_saturation(out, input);
     test_counters(out, input);
     out->bound = decide(out, twins, below_ridge, achieved, saturated);
+    if (twins == TWINS_DISTURBED && input->disturbed_fraction > VERDICT_DISTURBED) {
+        say(out->open,
+            "other work on the CPUs disturbed %.0f %% of the rounds: measure on quiet CPUs",
+            100 * input->disturbed_fraction);
+    }
     if (input->roof_fraction.value > VERDICT_ABOVE) {
         out->bound = BOUND_UNKNOWN;
         say(out->open,

@@ -47,6 +47,8 @@ struct verdict_input {
     struct verdict_ratio memory_only;
     struct verdict_ratio compute_only;
 
+    double disturbed_fraction; /**< of these repeats, that other work on the CPUs disturbed */
+
     unsigned threads;
     double read_growth; /**< read bandwidth of all threads over that of half of them; NaN: one */
     double other_mix;   /**< best other traffic (non-temporal stores, copies) over the read roof */
@@ -74,6 +76,8 @@ struct verdict {
 #define VERDICT_AT_ROOF 0.90
 #define VERDICT_WIDEST 2.0 /**< a twin's interval whose ends differ by more tells nothing */
 #define VERDICT_ABOVE 1.15 /**< above its roof by this, whatever the interval: nothing is told */
+
+#define VERDICT_DISTURBED 0.5 /**< a larger part of the repeats disturbed tells nothing */
 
 /** Judges one point. */
 void verdict_point(struct verdict *out, const struct verdict_input *input);

@@ -122,6 +122,16 @@ static void disturbed_numbers_tell_nothing(void **state)
     verdict_point(&verdict, &in);
     assert_int_equal(verdict.bound, BOUND_UNKNOWN);
 
+    // Times that happen to agree in rounds that were nearly all disturbed are no evidence.
+    in = input_of(&rows[0]);
+    in.disturbed_fraction = 0.5;
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_MEMORY_SATURATED);
+    in.disturbed_fraction = 2.0 / 3;
+    verdict_point(&verdict, &in);
+    assert_int_equal(verdict.bound, BOUND_UNKNOWN);
+    assert_non_null(strstr(verdict.open, "disturbed 67 % of the rounds"));
+
     in = input_of(&rows[0]);
     in.roof_fraction = (struct verdict_ratio){26.91, 0.4, 60};
     verdict_point(&verdict, &in);
