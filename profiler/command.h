@@ -38,6 +38,7 @@ struct command {
      *  if the call succeeds; a failed status is printed by main and mapped by its code. */
     struct status (*run)(int *exit_code, const struct command_context *context, int argc,
                          char **argv);
+    int failure_code; /**< exit status where results have nowhere to go; 0: the usual 1 */
 };
 
 /** Parses argv by argp into input (argp's state->input). Handles --help (printed to

@@ -48,6 +48,24 @@ static void print_help(FILE *out, const struct program *program)
     (void)fputs(program->help_tail, out);
 }
 
+static const struct command *find_command(const struct program *program, const char *word)
+{
+    for (size_t i = 0; program->commands[i] != NULL; i++) {
+        if (strcmp(program->commands[i]->name, word) == 0) {
+            return program->commands[i];
+        }
+    }
+    return NULL;
+}
+
+// Of results that have nowhere to go: for a command that passes on another's status it must not
+// look like that.
+static int failure_code(const struct program *program, int argc, char **argv)
+{
+    const struct command *command = argc > 1 ? find_command(program, argv[1]) : NULL;
+    return command != NULL && command->failure_code != 0 ? command->failure_code : 1;
+}
+
 static int exit_code_of(struct status status, int exit_code, const struct program *program)
 {
     switch (status.code) {
@@ -98,11 +116,10 @@ static struct status dispatch(int *exit_code, const struct command_context *cont
         }
         return status_ok();
     }
-    for (size_t i = 0; program->commands[i] != NULL; i++) {
-        if (strcmp(program->commands[i]->name, word) == 0) {
-            return argc > 1 ? program->commands[i]->run(exit_code, context, argc - 1, argv + 1)
-                            : program->commands[i]->run(exit_code, context, 1, default_argv);
-        }
+    const struct command *command = find_command(program, word);
+    if (command != NULL) {
+        return argc > 1 ? command->run(exit_code, context, argc - 1, argv + 1)
+                        : command->run(exit_code, context, 1, default_argv);
     }
     return status_error(STATUS_INVALID, "unknown %s '%s'; '%s --help' lists the commands",
                         word[0] == '-' ? "option" : "command", word, program->name);
@@ -121,13 +138,18 @@ static int run_into(FILE *out, FILE *err, const struct program *program, int arg
     int exit_code = 0;
     struct status status = dispatch(&exit_code, &context, program);
     struct status written = close_output(out);
+    if (status.code == STATUS_OK && written.code != STATUS_OK && exit_code == 0) {
+        exit_code = failure_code(program, argc, argv);
+    }
     if (status.code == STATUS_OK) {
         status = written;
     }
     if (status.code != STATUS_OK && status.detail[0] != '\0') {
         (void)fprintf(err, "%s: %s\n", program->name, status.detail);
     }
-    return exit_code_of(status, exit_code, program);
+    return written.code != STATUS_OK && failure_code(program, argc, argv) != 1
+               ? exit_code
+               : exit_code_of(status, exit_code, program);
 }
 
 // The trees of large documents are millions of small blocks. glibc gathers its lists of freed ones
@@ -145,7 +167,7 @@ int program_run(const struct program *program, int argc, char **argv)
     if (!hold_standard_files()) {
         (void)fprintf(stderr, "%s: standard output is closed: nowhere to write results\n",
                       program->name);
-        return 1;
+        return failure_code(program, argc, argv);
     }
     if (!program->silent) {
         return run_into(stdout, stderr, program, argc, argv);

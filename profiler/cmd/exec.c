@@ -35,4 +35,5 @@ const struct command command_exec = {
     .name = "exec",
     .summary = "run a command and see what it used, and where its decode stands",
     .run = run,
+    .failure_code = EXEC_FAILED,
 };

@@ -233,6 +233,11 @@ PYTHON
 ends 125 $exec --quiet -m pythia-160m --tokens 10 --window 0: --machine "$work/text" -- sleep 0.3
 one_line "text"
 
+# --- results that have nowhere to go are our own failure; the command's own status comes first
+ends 125 sh -c '"$@" >&-' sh $exec --quiet -- sleep 0.1
+ends 125 sh -c '"$@" >/dev/full' sh $exec --quiet --json -- true
+ends 3 sh -c '"$@" >/dev/full' sh $exec --quiet --json -- sh -c 'exit 3'
+
 [ -z "$skipped" ] || echo "SKIPPED IN PART: $skipped"
 [ "$failed" -eq 0 ] && echo "exec: ok"
 exit "$failed"
