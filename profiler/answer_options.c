@@ -15,6 +15,9 @@ bool answer_options_take(struct answer_options *out, int key, char *text)
     case ANSWER_KEY_QUIET:
         out->quiet = true;
         return true;
+    case ANSWER_KEY_VERBOSE:
+        out->verbose = true;
+        return true;
     default:
         return false;
     }

@@ -25,8 +25,9 @@ CHECKED struct status machine_source_load(struct machine_source *out, const char
 /** INVALID if no bandwidth and no rate was measured: nothing can be said of such a machine. */
 CHECKED struct status machine_source_check(const struct machine_source *source);
 
-/** What its profile warns of, each as "lmroof: warning: LABEL: CODE: TEXT". */
-void machine_source_warn(FILE *err, const struct machine_source *source);
+/** What its profile warns of: the worst and how many there are or, verbose, each, as
+ *  "lmroof: warning: LABEL: CODE: TEXT". */
+void machine_source_warn(FILE *err, const struct machine_source *source, bool verbose);
 
 /** Releases what it owns. */
 void machine_source_free(struct machine_source *source);

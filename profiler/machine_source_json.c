@@ -86,12 +86,39 @@ struct status machine_source_check(const struct machine_source *source)
                               source->label);
 }
 
-void machine_source_warn(FILE *err, const struct machine_source *source)
+// What makes figures wrong comes before what makes them unsteady or fewer.
+static size_t worst_warning(const struct result_run *run)
 {
-    // That a sheet is one is said at its figures.
-    for (size_t i = 0; i < source->run.warning_count && !source->is_datasheet; i++) {
-        (void)fprintf(err, "lmroof: warning: %s: %s: %s\n", source->label,
-                      source->run.warnings[i].code, source->run.warnings[i].text);
+    static const char *const codes[] = {"implausible", "above_roof", "level_order", "cpus_apart",
+                                        "no_plateau",  "unsteady",   "budget"};
+    for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
+        for (size_t i = 0; i < run->warning_count; i++) {
+            if (strcmp(run->warnings[i].code, codes[c]) == 0) {
+                return i;
+            }
+        }
+    }
+    return 0;
+}
+
+void machine_source_warn(FILE *err, const struct machine_source *source, bool verbose)
+{
+    const struct result_run *run = &source->run;
+    if (source->is_datasheet || run->warning_count == 0) {
+        return; // that a sheet is one is said at its figures
+    }
+    size_t worst = worst_warning(run);
+    for (size_t i = 0; i < run->warning_count; i++) {
+        if (verbose || i == worst) {
+            (void)fprintf(err, "lmroof: warning: %s: %s: %s\n", source->label,
+                          run->warnings[i].code, run->warnings[i].text);
+        }
+    }
+    if (!verbose && run->warning_count > 1) {
+        (void)fprintf(err,
+                      "lmroof: warning: %s: and %zu more from when it was measured; try: "
+                      "--verbose\n",
+                      source->label, run->warning_count - 1);
     }
 }
 

@@ -178,7 +178,7 @@ static struct status load_and_place(const struct command_context *context,
         TRY(machine_source_load(machine, from->machine));
         TRY(machine_source_check(machine));
         if (!from->answer.quiet) {
-            machine_source_warn(context->err, machine);
+            machine_source_warn(context->err, machine, from->answer.verbose);
         }
     }
     struct status status = read_input(&text, &size, from->file);

@@ -52,7 +52,7 @@ static struct status write_answer(const struct command_context *context,
         (void)fprintf(context->err, "lmroof: warning: %s\n", model->notes[i].text);
     }
     for (size_t i = 0; !from->answer.quiet && i < prediction->machine_count; i++) {
-        machine_source_warn(context->err, prediction->machines[i].source);
+        machine_source_warn(context->err, prediction->machines[i].source, from->answer.verbose);
     }
     if (from->answer.json || from->answer.output != NULL) {
         TRY(prediction_write(context, prediction, from->answer.output, from->answer.json));

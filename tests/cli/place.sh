@@ -52,6 +52,11 @@ head -1 "$work/new.txt" | grep -Eq '^decode reaches [0-9]+ % of what memory allo
     fail "no answer in the first line: $(head -1 "$work/new.txt")"
 grep -q 'assumed: the model is tinyllama-1.1b' "$work/new.txt" || fail "the model is guessed silently"
 grep -q 'warning: machine.json: turbo_unknown' "$work/err" || fail "the profile's warnings are lost"
+[ "$(wc -l <"$work/err")" -eq 2 ] || fail "not the worst warning and a count: $(cat "$work/err")"
+grep -q 'machine.json: and 1 more .* --verbose' "$work/err" || fail "no count of the profile's warnings"
+"$LMROOF" place --from llama-bench "$samples/llama-bench-2026.json" --machine "$machine" --verbose \
+    2>"$work/err" >/dev/null
+grep -q 'warning: machine.json: not_saturated' "$work/err" || fail "--verbose lacks a warning"
 "$LMROOF" place --from llama-bench "$samples/llama-bench-2026.json" --machine "$machine" --quiet \
     2>"$work/err" >/dev/null
 [ -s "$work/err" ] && fail "--quiet wrote $(cat "$work/err")"
