@@ -266,7 +266,10 @@ struct status fields_from_json(void *object, const json_t *json, const struct fi
         }
         if ((value == NULL || json_is_null(value)) && !is_reading(field)) {
             if (value != NULL && !may_be_null(field)) {
-                return json_place_error(&member, value, "a value");
+                bool list = field->kind == FIELD_LIST || field->kind == FIELD_ARRAY;
+                return json_place_error(&member, value,
+                                        list ? "an array, which may be empty"
+                                             : "a value other than null");
             }
             set_absent(object, field);
             continue;

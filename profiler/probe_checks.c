@@ -85,13 +85,15 @@ static void check_physics(struct result_run *run)
     }
 }
 
+// Of a disturbed product nothing is told about the library.
 static void check_gemm(struct result_run *run)
 {
     const struct result_machine *machine = &run->machine;
     for (size_t i = 0; i < machine->compute_count; i++) {
         const struct result_compute *gemm = &machine->compute[i];
         double peak = 0;
-        for (size_t j = 0; j < machine->compute_count && strcmp(gemm->kind, "gemm") == 0; j++) {
+        bool steady = strcmp(gemm->kind, "gemm") == 0 && gemm->unsteady[0] == '\0';
+        for (size_t j = 0; j < machine->compute_count && steady; j++) {
             const struct result_compute *fma = &machine->compute[j];
             bool same = strcmp(fma->kind, "fma") == 0 && fma->threads == gemm->threads &&
                         strcmp(fma->dtype, gemm->dtype) == 0;

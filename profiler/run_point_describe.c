@@ -2,6 +2,7 @@
 #include "profiler/run_point.h"
 #include "profiler/session_memory.h"
 #include "roofline/step.h"
+#include "roofline/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -98,12 +99,16 @@ void run_point_warn(struct result_run *out, const struct result_point *point,
     if (point->attempts > 1) {
         warn_of_attempts(out, point, measure);
     }
-    bool above = reading_is_present(&point->roof_fraction) && point->roof_fraction.ci95_low > 1;
+    // Few disturbed rounds have an interval that reaches anywhere: then the value tells.
+    const struct reading *fraction = &point->roof_fraction;
+    bool above =
+        reading_is_present(fraction) && (fraction->ci95_low > 1 || fraction->value > VERDICT_ABOVE);
     if (above) {
         result_warn(out, "above_roof", "measure again on a quiet machine",
-                    "%s runs at %.2f of its roof: suspect data served from a cache, a roof "
+                    "%s runs at %.2f of its roof%s: suspect data served from a cache, a roof "
                     "measured under disturbance, or another scope",
-                    point->id, point->roof_fraction.value);
+                    point->id, fraction->value,
+                    point->disturbed ? ", in rounds that other work disturbed" : "");
     }
     if (point->resident_level[0] == '\0' && reading_is_present(&point->seconds)) {
         result_warn(out, "partly_cached", NULL,

@@ -140,6 +140,21 @@ static void assert_nulls_explained(json_t *value)
     }
 }
 
+static void a_list_that_is_null_is_named(void **state)
+{
+    (void)state;
+    json_t *document = load_example();
+    assert_int_equal(json_object_set_new(document, "points", json_null()), 0);
+    struct result_run run = {.complete = false};
+    struct status status = run_from_json(&run, document, "a.json");
+    json_decref(document);
+    assert_int_equal(status.code, STATUS_INVALID);
+    if (strstr(status.detail, "points: found null, accepted an array") == NULL) {
+        fail_msg("%s", status.detail);
+    }
+    result_run_free(&run);
+}
+
 static void nothing_measured_is_null_with_a_reason(void **state)
 {
     (void)state;
@@ -272,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_read_is_written_again),
         cmocka_unit_test(fields_arrive_in_their_places),
+        cmocka_unit_test(a_list_that_is_null_is_named),
         cmocka_unit_test(nothing_measured_is_null_with_a_reason),
         cmocka_unit_test(machine_documents_have_no_points),
         cmocka_unit_test(bad_documents_are_named),
