@@ -11,6 +11,7 @@ enum option_key {
     KEY_BATCH,
     KEY_THREADS,
     KEY_REPEAT,
+    KEY_BUDGET,
     KEY_JSON,
     KEY_QUIET,
 };
@@ -27,6 +28,7 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, "N", 0, "sequences decoded at once (1)", 1},
     {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 2},
     {"repeat", KEY_REPEAT, "N", 0, "rounds per operator, 3 to 64 (41)", 2},
+    {"budget", KEY_BUDGET, "SECONDS", 0, "fewer rounds so that it ends in time (no limit)", 2},
     {"json", KEY_JSON, NULL, 0, "one JSON document on standard output", 3},
     {"output", 'o', "FILE", 0, "the JSON document into FILE", 3},
     {"quiet", KEY_QUIET, NULL, 0, "no progress and no warnings on standard error", 3},
@@ -45,6 +47,8 @@ static struct status set(struct run_request *request, int key, const char *text)
         return option_count(&request->batch.values[0], "--batch", text, 1, 512);
     case KEY_THREADS:
         return option_count(&request->threads, "--threads", text, 1, 1 << 20);
+    case KEY_BUDGET:
+        return option_positive(&request->budget_seconds, "--budget", text);
     default:
         return option_count(&request->repeat, "--repeat", text, 3, READING_SAMPLES_MAX);
     }
@@ -69,6 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_BATCH:
     case KEY_THREADS:
     case KEY_REPEAT:
+    case KEY_BUDGET:
         status = set(request, key, arg);
         break;
     case KEY_JSON:

@@ -91,7 +91,10 @@ ends 2 "counters.*x.*accepted" "$LMROOF" run $model --counters x
 ends 2 "missing.*event" "$LMROOF" run $model --events "$work/missing"
 ends 2 "frob.*--help" "$LMROOF" frob
 ends 2 "frob.*--help" "$LMROOF" --frob
-ends 2 "'--budget' of 'lmroof validate' is not an option of this command" "$LMROOF" validate $model --budget 60
+ends 2 "'--step' of 'lmroof validate' is not an option of this command" "$LMROOF" validate $model --step
+ends 2 "budget.*0.*accepted" "$LMROOF" validate $model --budget 0
+ends 1 "budget of 0.001 s was used up by the preparation, which took [0-9.]+ s; try a larger --budget" \
+    "$LMROOF" validate $model --budget 0.001
 ends 2 "'--batch' of 'lmroof run' lacks its value" "$LMROOF" run $model --batch
 ends 2 "'--json=1' of 'lmroof run' takes no value" "$LMROOF" run $model --json=1
 ends 2 "'--b' of 'lmroof run' begins several options" "$LMROOF" run $model --b 1
