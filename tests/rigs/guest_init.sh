@@ -72,9 +72,16 @@ perf() { # the same without PAPI, a foreign process, and what may not be counted
     show sandboxed restricted seccomp lmroof counters --threads 1 --quiet --json
 }
 
-umc() { # the matrix of two nodes, and the memory controllers of another maker
+placed() { # NUMA: where the data of a run lies; it is refused if the kernel put it elsewhere
+    show "run-$1" lmroof run -m /tiny/config.json --phase decode --dtype f32 --context 64 \
+        --threads 2 --counters off --repeat 3 --no-twins --quiet --json --numa "$1"
+}
+
+umc() { # the matrix of two nodes and one of memory alone, data on nodes, another maker's controllers
     paranoid -1
     show nodes nodes_rig
+    placed interleave
+    placed replicate
     load amd_umc_0,amd_umc_1,amd_umc_2,power /rules.zen4-umc
     run auto 1
 }

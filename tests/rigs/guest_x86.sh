@@ -74,12 +74,19 @@ nodes='-smp 4,sockets=2,cores=2,threads=1
     -object memory-backend-ram,id=m0,size=768M -object memory-backend-ram,id=m1,size=768M
     -numa node,nodeid=0,memdev=m0,cpus=0-1 -numa node,nodeid=1,memdev=m1,cpus=2-3
     -numa dist,src=0,dst=1,val=21'
+# The same and a node of memory alone, as HBM or CXL show themselves.
+more='-smp 4,sockets=2,cores=2,threads=1
+    -object memory-backend-ram,id=m0,size=640M -object memory-backend-ram,id=m1,size=640M
+    -object memory-backend-ram,id=m2,size=256M
+    -numa node,nodeid=0,memdev=m0,cpus=0-1 -numa node,nodeid=1,memdev=m1,cpus=2-3
+    -numa node,nodeid=2,memdev=m2 -numa dist,src=0,dst=1,val=21
+    -numa dist,src=0,dst=2,val=17 -numa dist,src=1,dst=2,val=28'
 # All at once: two cores have something to do while one guest waits.
 boot papi -cpu Skylake-Server,l3-cache=off $nodes &
 guests=$!
 boot perf -cpu Skylake-Server,l3-cache=off $nodes &
 guests="$guests $!"
-boot umc -cpu EPYC-Milan,family=25,model=17,l3-cache=off $nodes &
+boot umc -cpu EPYC-Milan,family=25,model=17,l3-cache=off $more &
 guests="$guests $!"
 trap 'kill $guests 2>/dev/null; exit 1' INT TERM
 wait
