@@ -109,26 +109,31 @@ static bool is_alnum(char c)
     return isalnum((unsigned char)c) != 0;
 }
 
+// Where the first of the words (the last is NULL) that begins at text[at] ends, a blank or line
+// behind it included; 0 if none does.
+static size_t end_of_word(const char *text, size_t at, const char *const *words)
+{
+    for (; *words != NULL; words++) {
+        size_t end = at + strlen(*words);
+        if (strncasecmp(text + at, *words, strlen(*words)) == 0) {
+            return end + (text[end] == ' ' || text[end] == '_' ? 1 : 0);
+        }
+    }
+    return 0;
+}
+
 // Length of the head of text that names its channel by a word, as in "P0_Node0_Channel1_Dimm0",
 // "P0 CHANNEL A", "DIM_CH_B"; 0 if there is none.
 static size_t channel_by_word(const char *text)
 {
-    static const char *const words[] = {"channel", "chan", "ch"};
+    static const char *const words[] = {"channel", "chan", "ch", NULL};
     for (size_t at = 0; text[at] != '\0'; at++) {
-        if (at > 0 && isalpha((unsigned char)text[at - 1])) {
-            continue;
-        }
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-            size_t end = at + strlen(words[i]);
-            if (strncasecmp(text + at, words[i], strlen(words[i])) != 0) {
-                continue;
-            }
-            end += text[end] == ' ' || text[end] == '_' ? 1 : 0;
-            size_t name = strspn(text + end, "0123456789");
-            name = name == 0 && isalpha((unsigned char)text[end]) ? 1 : name;
-            if (name > 0 && !is_alnum(text[end + name])) {
-                return end + name;
-            }
+        bool begins = at == 0 || !isalpha((unsigned char)text[at - 1]);
+        size_t end = begins ? end_of_word(text, at, words) : 0;
+        size_t name = strspn(text + end, "0123456789");
+        name = name == 0 && isalpha((unsigned char)text[end]) ? 1 : name;
+        if (end > 0 && name > 0 && !is_alnum(text[end + name])) {
+            return end + name;
         }
     }
     return 0;
@@ -191,19 +196,12 @@ static enum rule choose_rule(const struct memory_module *modules, size_t count)
 // The number of the socket that a slot's name tells ("P1-DIMMA1", "CPU0_...", "NODE 1 ..."); -1.
 static long socket_of(const char *text)
 {
-    static const char *const words[] = {"cpu", "proc", "socket", "node", "p"};
+    static const char *const words[] = {"cpu", "proc", "socket", "node", "p", NULL};
     for (size_t at = 0; text[at] != '\0'; at++) {
-        if (at > 0 && is_alnum(text[at - 1])) {
-            continue;
-        }
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-            const char *end = text + at + strlen(words[i]);
-            if (strncasecmp(text + at, words[i], strlen(words[i])) == 0) {
-                end += *end == ' ' || *end == '_' ? 1 : 0;
-                if (isdigit((unsigned char)*end)) {
-                    return strtol(end, NULL, 10);
-                }
-            }
+        bool begins = at == 0 || !is_alnum(text[at - 1]);
+        size_t end = begins ? end_of_word(text, at, words) : 0;
+        if (end > 0 && isdigit((unsigned char)text[end])) {
+            return strtol(text + end, NULL, 10);
         }
     }
     return -1;
