@@ -3,11 +3,11 @@
 #include <string.h>
 
 /** Channels of a socket: Linux, drivers/edac (skx_common.h: 2 controllers of 3; i10nm_base.c: 4 of
- *  2, Granite Rapids 12 of 1; sb_edac.c: 4; amd64_edac.c: max_mcs), read on 2026-11-30. They are
- * those of the largest socket of a model number, so the name must say that the product is of it.
- * Speeds: the highest that the firmware of servers with that model number tells (linuxhw/DMI, 2047
- * servers, the same day), or, marked *, the maker's product pages as the sheets in machines/data
- * quote them. */
+ *  2, Granite Rapids 12 of 1; sb_edac.c: 4, not opened; amd64_edac.c: max_mcs), in excerpts on
+ * 2026-11-30. They are those of the largest socket of a model number, so the name must say that the
+ * product is of it. Speeds: the highest that the firmware of servers with that model number tells
+ * (linuxhw/DMI, 2047 servers, the same day), or, marked *, the maker's product pages as the sheets
+ * in machines/data quote them. */
 struct row {
     const char *vendor;
     unsigned family;

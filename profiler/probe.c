@@ -294,10 +294,11 @@ static struct status nothing_measured(const struct probe *probe)
     if (probe->over_budget) {
         return status_error(STATUS_UNAVAILABLE,
                             "no ceiling could be measured: %s was used up by the preparation, "
-                            "which took %.3g s; try %s",
+                            "which took %.3g s%s%s",
                             budget_text(budget, sizeof budget, probe->options),
                             clock_seconds() - probe->deadline + probe->options->budget_seconds,
-                            probe->options->budget_try);
+                            probe->options->budget_try != NULL ? "; try " : "",
+                            probe->options->budget_try != NULL ? probe->options->budget_try : "");
     }
     return status_error(STATUS_UNAVAILABLE, "no ceiling could be measured: %s",
                         run->warning_count > 0 ? run->warnings[0].text : "nothing was asked");

@@ -165,4 +165,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_compare = {
-    "compare", "machines side by side: ceilings, tokens/s, price-performance", run};
+    .name = "compare",
+    .summary = "machines side by side: ceilings, tokens/s, price-performance",
+    .run = run};

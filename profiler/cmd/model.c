@@ -301,5 +301,5 @@ static struct status run(int *exit_code, const struct command_context *context, 
     return status;
 }
 
-const struct command command_model = {"model",
-                                      "count a model's parameters, FLOPs and bytes per step", run};
+const struct command command_model = {
+    .name = "model", .summary = "count a model's parameters, FLOPs and bytes per step", .run = run};

@@ -240,4 +240,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_place = {
-    "place", "put another tool's measurements under the roof: llama-bench, vLLM", run};
+    .name = "place",
+    .summary = "put another tool's measurements under the roof: llama-bench, vLLM",
+    .run = run};

@@ -101,4 +101,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_predict = {
-    "predict", "predict tokens/s of a model on machines, measured or by data sheet", run};
+    .name = "predict",
+    .summary = "predict tokens/s of a model on machines, measured or by data sheet",
+    .run = run};

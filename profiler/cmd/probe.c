@@ -292,4 +292,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_probe = {
-    "probe", "measure this machine's ceilings: bandwidth, compute, latency", run};
+    .name = "probe",
+    .summary = "measure this machine's ceilings: bandwidth, compute, latency",
+    .run = run};

@@ -116,4 +116,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_topo = {
-    "topo", "packages, cores, caches, memory, and what this process may use", run};
+    .name = "topo",
+    .summary = "packages, cores, caches, memory, and what this process may use",
+    .run = run};

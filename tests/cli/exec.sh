@@ -111,7 +111,7 @@ daemon=$(ps -eo pid=,args= | sed -n 's/^ *\([0-9]*\) sleep 6000$/\1/p')
 # Threads that begin and end.
 ends 0 $exec --quiet -o "$work/threads.json" -- python3 -c 'import threading, time
 for _ in range(3):
-    threads = [threading.Thread(target=time.sleep, args=(0.3,)) for _ in range(4)]
+    threads = [threading.Thread(target=time.sleep, args=(0.8,)) for _ in range(4)]
     [t.start() for t in threads]
     [t.join() for t in threads]'
 is "$work/threads.json" 'max(d["series"]["threads"]) == 5 and d["totals"]["voluntary_switches"] > 10'

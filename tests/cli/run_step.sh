@@ -143,7 +143,7 @@ refused 2 "bloom.*no workload; accepted llama" -m "$TESTS/models/bloom-560m.json
 refused 2 "llama4.*no workload; accepted llama" -m "$TESTS/models/llama-4-scout.json"
 refused 2 "position 65.*learned 64" -m "$work/gpt2.json" --phase decode --context 64
 # No machine has room for one layer of this.
-sed 's/"vocab_size": 1001/"vocab_size": 16000000/; s/"hidden_size": 256/"hidden_size": 262144/' \
+sed 's/"vocab_size": 1001/"vocab_size": 16000000/; s/"hidden_size": 256/"head_dim": 32, "hidden_size": 262144/' \
     "$work/config.json" >"$work/large.json"
 refused 1 "one layer of .*needs .*are to be had" -m "$work/large.json" --phase decode --dtype f32
 [ $failed -eq 0 ] && echo ok

@@ -263,4 +263,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_fleet_net = {
-    "net", "measure the interconnect: messages and all-reduces by size", run};
+    .name = "net",
+    .summary = "measure the interconnect: messages and all-reduces by size",
+    .run = run};

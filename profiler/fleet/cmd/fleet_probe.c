@@ -393,4 +393,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_fleet_probe = {
-    "probe", "measure the ceilings of every rank's unit, into profiles and an index", run};
+    .name = "probe",
+    .summary = "measure the ceilings of every rank's unit, into profiles and an index",
+    .run = run};

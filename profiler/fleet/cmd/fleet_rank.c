@@ -195,4 +195,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_fleet_rank = {
-    "rank", "rank the units, name outliers and drift (without mpirun)", run};
+    .name = "rank",
+    .summary = "rank the units, name outliers and drift (without mpirun)",
+    .run = run};

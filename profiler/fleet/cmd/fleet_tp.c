@@ -228,4 +228,6 @@ static struct status run(int *exit_code, const struct command_context *context, 
 }
 
 const struct command command_fleet_tp = {
-    "tp", "time and predict decode split over the ranks; what bounds it", run};
+    .name = "tp",
+    .summary = "time and predict decode split over the ranks; what bounds it",
+    .run = run};
