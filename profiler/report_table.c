@@ -120,7 +120,7 @@ static void work_text(char out[REPORT_CELL], const struct result_point *point)
 }
 
 const struct report_column report_columns[] = {
-    {"operator", "part of the model's step", 9, true, operator_text},
+    {"operator", "part of the model's step", 12, true, operator_text},
     {"batch", "sequences decoded or read at once", 5, false, batch_text},
     {"AI", "predicted FLOP per byte of DRAM traffic", 6, false, intensity_text},
     {"FLOP/s", "attained; OP/s where the matrices' operations are integer ones", 7, false,
