@@ -114,7 +114,8 @@ for _ in range(3):
     threads = [threading.Thread(target=time.sleep, args=(0.8,)) for _ in range(4)]
     [t.start() for t in threads]
     [t.join() for t in threads]'
-is "$work/threads.json" 'max(d["series"]["threads"]) == 5 and d["totals"]["voluntary_switches"] > 10'
+# (Where python3 is a shim of scripts, more than five may have run before it.)
+is "$work/threads.json" 'd["series"]["threads"].count(5) >= 3 and d["totals"]["voluntary_switches"] > 10'
 
 # --- signals: passed on if sent to lmroof alone, not doubled if sent to the group
 trapper='trap "echo got >>$0; exit 9" INT TERM; touch $0; while :; do sleep 0.05; done'
