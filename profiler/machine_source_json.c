@@ -89,8 +89,8 @@ struct status machine_source_check(const struct machine_source *source)
 // What makes figures wrong comes before what makes them unsteady or fewer.
 static size_t worst_warning(const struct result_run *run)
 {
-    static const char *const codes[] = {"implausible", "above_roof", "level_order", "cpus_apart",
-                                        "no_plateau",  "unsteady",   "budget"};
+    static const char *const codes[] = {"implausible", "above_roof", "level_order", "cores_shared",
+                                        "cpus_apart",  "unsteady",   "no_plateau",  "budget"};
     for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
         for (size_t i = 0; i < run->warning_count; i++) {
             if (strcmp(run->warnings[i].code, codes[c]) == 0) {

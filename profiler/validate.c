@@ -272,8 +272,16 @@ void validation_print(FILE *out, const struct validation *validation, const stru
         const struct result_point *p = &run->points[i];
         char seconds[UNITS_TEXT];
         char rate[UNITS_TEXT];
-        (void)fprintf(out, "  %-10s %5.1f %%  %-20s %s a call, %s, read from %s\n", p->operator_,
-                      100 * p->time_share_fraction, verdict_bound_name(p->bound),
+        char share[16] = "-"; // where others were not measured
+        if (!reading_is_present(&p->seconds)) {
+            (void)fprintf(out, "  %-10s       -  not measured\n", p->operator_);
+            continue;
+        }
+        if (!isnan(p->time_share_fraction)) {
+            (void)snprintf(share, sizeof share, "%.1f %%", 100 * p->time_share_fraction);
+        }
+        (void)fprintf(out, "  %-10s %7s  %-20s %s a call, %s, read from %s\n", p->operator_, share,
+                      verdict_bound_name(p->bound),
                       units_format_decimal(seconds, p->seconds.value, "s"),
                       units_format_decimal(rate, p->bytes_per_s_modelled.value, "B/s"),
                       p->resident_level[0] == '\0' ? "cache and memory" : p->resident_level);

@@ -299,18 +299,21 @@ void verdict_point(struct verdict *out, const struct verdict_input *input)
 enum verdict_claim verdict_step(double *memory_fraction, double *unknown_fraction,
                                 const struct verdict_share *shares, size_t count)
 {
+    double told = 0;
     *memory_fraction = 0;
     *unknown_fraction = 0;
     for (size_t i = 0; i < count; i++) {
         if (isnan(shares[i].time_share_fraction)) {
             continue;
         }
+        told += shares[i].time_share_fraction;
         if (shares[i].from_dram && verdict_is_memory(shares[i].bound)) {
             *memory_fraction += shares[i].time_share_fraction;
         } else if (shares[i].from_dram && shares[i].bound == BOUND_UNKNOWN) {
             *unknown_fraction += shares[i].time_share_fraction;
         }
     }
+    *unknown_fraction += told < 1 - 1e-6 ? 1 - told : 0; // time that nobody measured
     if (*memory_fraction >= 0.9) {
         return CLAIM_CONFIRMED;
     }

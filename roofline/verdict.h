@@ -97,11 +97,12 @@ enum verdict_claim { CLAIM_CONFIRMED, CLAIM_REFUTED, CLAIM_CANNOT_TELL };
 struct verdict_share {
     enum verdict_bound bound;
     bool from_dram;             /**< false: a cache served it, whatever bounds it */
-    double time_share_fraction; /**< of the step */
+    double time_share_fraction; /**< of the step; NaN: not measured */
 };
 
 /** "Decode is bound by memory": confirmed if operators with at least 90 % of the time are bound
- *  by DRAM, refuted if less than 50 % can be (unknown ones could be), else cannot tell.
+ *  by DRAM, refuted if less than 50 % can be (unknown ones could be, and time that no
+ *  share tells of), else cannot tell.
  *  *memory_fraction and *unknown_fraction are the shares found. */
 enum verdict_claim verdict_step(double *memory_fraction, double *unknown_fraction,
                                 const struct verdict_share *shares, size_t count);
