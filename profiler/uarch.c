@@ -74,8 +74,7 @@ static const struct uarch_row rows[] = {
     {ARM, 0, 0xd4f, 0xd4f, {4, 0, 0}, NEOVERSE "V2.td (Arm PJDOC-466751330-593177): V0 to V3"},
 };
 
-// Not what a maker tells but what the widest copy of ours reached where nothing else used the core;
-// it must agree with what the ports are said to do.
+// Not what a maker tells but what the widest copy of ours reached where nothing else used the core.
 struct copy_row {
     const char *vendor;
     unsigned family;
@@ -86,9 +85,7 @@ struct copy_row {
 };
 
 static const struct copy_row copies[] = {
-    {AMD, 0x19, 0x10, 0x1f, 64,
-     "measured: 64.0 bytes per cycle, family 25 model 17, 2026-11-30 (one 256-bit load and store a "
-     "cycle, the most that " LLVM "X86ScheduleZnver4.td stores)"},
+    {AMD, 0x19, 0x10, 0x1f, 64, "measured: 64.0 bytes per cycle, family 25 model 17, 2026-11-30"},
 };
 
 static unsigned width_index(unsigned vector_bytes)

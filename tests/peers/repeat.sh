@@ -1,7 +1,7 @@
 #!/bin/sh
 # Ten quick probes in a row: does each ceiling come back? Wanted: within 5 % of the ten's median in
 # eight of ten, and what falls outside was marked by the program itself with a named sign from
-# outside (steal, switches, throttling, cpus moved, cores slowed, cpus apart). Prints each ceiling
+# outside. "good" here is less: eight of ten, or all that fall outside marked (steal, switches, throttling, cpus moved, cores slowed, cpus apart). Prints each ceiling
 # with its deviations in per cent, * where it was marked. Needs python3 and a quiet machine.
 #   repeat.sh LMROOF [TIMES [ARGUMENTS OF PROBE...]]
 set -u
