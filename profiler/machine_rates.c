@@ -129,13 +129,6 @@ static double weight_rate(const struct result_machine *machine, const char *dtyp
     return 1 / (low + part * (high - low));
 }
 
-static bool reads_weights(int op)
-{
-    return op == MODEL_OP_QKV || op == MODEL_OP_ATTN_OUT || op == MODEL_OP_ROUTER ||
-           op == MODEL_OP_EXPERTS || op == MODEL_OP_GATE_UP || op == MODEL_OP_DOWN ||
-           op == MODEL_OP_HEAD;
-}
-
 struct estimate_rates machine_estimate_rates(const struct result_machine *machine,
                                              enum dtype_id weights, double rows, enum rate_end end)
 {
@@ -148,7 +141,7 @@ struct estimate_rates machine_estimate_rates(const struct result_machine *machin
     }
     double read = weight_rate(machine, dtype, rows, end);
     for (int op = 0; op < MODEL_OPERATORS; op++) {
-        bool known = reads_weights(op) && read > 0;
+        bool known = estimate_reads_weights((enum model_operator)op) && read > 0;
         rates.operator_bytes_per_s[op] = known ? fmin(read, rates.bytes_per_s) : 0;
     }
     const struct result_compute *attention = machine_compute_roof(machine, "attention", "f16");

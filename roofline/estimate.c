@@ -56,7 +56,7 @@ struct status estimate_generation_seconds(double *out, const struct model *model
     return status_ok();
 }
 
-static bool is_linear(enum model_operator op)
+bool estimate_reads_weights(enum model_operator op)
 {
     static const bool linear[MODEL_OPERATORS] = {
         [MODEL_OP_QKV] = true,     [MODEL_OP_ATTN_OUT] = true, [MODEL_OP_ROUTER] = true,
@@ -88,7 +88,7 @@ static struct status intensity_at(struct intensity *out, const struct crossing *
     out->flop = 0;
     out->bytes = 0;
     for (size_t i = 0; i < step.operator_count; i++) {
-        if (!crossing->linears_only || is_linear(step.operators[i].op)) {
+        if (!crossing->linears_only || estimate_reads_weights(step.operators[i].op)) {
             out->flop += step.operators[i].flop;
             out->bytes += step.operators[i].bytes.dram_lower_bound;
         }

@@ -37,6 +37,9 @@ CHECKED struct status estimate_generation_seconds(double *out, const struct mode
                                                   const struct estimate_rates *rates,
                                                   uint64_t tokens);
 
+/** True of products with a model's matrices; not of attention and element-wise work. */
+bool estimate_reads_weights(enum model_operator op);
+
 /** Where decode turns from bandwidth-bound to compute-bound as the batch grows. */
 struct estimate_crossover {
     bool linears_never; /**< no batch reaches the ridge */
