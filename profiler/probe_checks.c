@@ -162,6 +162,26 @@ static void check_above(struct result_run *run)
     }
 }
 
+static void mark_bandwidth(struct result_run *run, const char *why)
+{
+    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
+        struct result_bandwidth *row = &run->machine.bandwidth[i];
+        if (row->threads > 1 && row->unsteady[0] == '\0') {
+            (void)snprintf(row->unsteady, sizeof row->unsteady, "%s", why);
+        }
+    }
+}
+
+static void mark_compute(struct result_run *run, const char *why)
+{
+    for (size_t i = 0; i < run->machine.compute_count; i++) {
+        struct result_compute *row = &run->machine.compute[i];
+        if (row->threads > 1 && row->unsteady[0] == '\0') {
+            (void)snprintf(row->unsteady, sizeof row->unsteady, "%s", why);
+        }
+    }
+}
+
 // Threads that share a last-level cache pass a line through it, in a fraction of the time that
 // memory takes. If it takes as long as that, they do not share one.
 static void check_distance(struct result_run *run, const struct machine *machine,
@@ -171,6 +191,7 @@ static void check_distance(struct result_run *run, const struct machine *machine
     double line = seen->places.count > 0 ? witness_longest_line(look) : (double)NAN;
     bool one_cache = machine_cache_instances(machine, 3) == 1 && machine->packages == 1;
     double memory = (double)NAN;
+    char why[160];
     for (size_t i = 0; i < run->machine.latency_count; i++) {
         const struct result_latency *row = &run->machine.latency[i];
         bool is_memory = strcmp(row->level, "DRAM") == 0 && reading_is_present(&row->seconds);
@@ -187,31 +208,10 @@ static void check_distance(struct result_run *run, const struct machine *machine
                 "hypervisor runs these cpus on different caches, though the topology tells one L3; "
                 "bandwidths of several threads are of that placement",
                 1e9 * line, 1e9 * memory);
-    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
-        struct result_bandwidth *row = &run->machine.bandwidth[i];
-        if (row->threads > 1 && row->unsteady[0] == '\0') {
-            (void)snprintf(row->unsteady, sizeof row->unsteady,
-                           "cpus apart: a line between them takes %.0f ns, the topology tells one "
-                           "L3",
-                           1e9 * line);
-        }
-    }
-}
-
-static void mark_threads(struct result_run *run, const char *why)
-{
-    for (size_t i = 0; i < run->machine.bandwidth_count; i++) {
-        struct result_bandwidth *row = &run->machine.bandwidth[i];
-        if (row->threads > 1 && row->unsteady[0] == '\0') {
-            (void)snprintf(row->unsteady, sizeof row->unsteady, "%s", why);
-        }
-    }
-    for (size_t i = 0; i < run->machine.compute_count; i++) {
-        struct result_compute *row = &run->machine.compute[i];
-        if (row->threads > 1 && row->unsteady[0] == '\0') {
-            (void)snprintf(row->unsteady, sizeof row->unsteady, "%s", why);
-        }
-    }
+    (void)snprintf(why, sizeof why,
+                   "cpus apart: a line between them takes %.0f ns, the topology tells one L3",
+                   1e9 * line);
+    mark_bandwidth(run, why);
 }
 
 // Threads on cores of their own take nothing from each other's arithmetic but some clock; two on
@@ -237,7 +237,8 @@ static void check_sharing(struct result_run *run, const struct machine *machine,
         "%s, though the topology tells two cores: ceilings of several threads are of that "
         "placement",
         why);
-    mark_threads(run, why);
+    mark_bandwidth(run, why);
+    mark_compute(run, why);
 }
 
 struct name_list {

@@ -113,7 +113,7 @@ static struct status one_kernel(struct probe *probe, struct probe_session *sessi
 }
 
 // Block formats are asked for by the operands of their products.
-static bool format_asked(const struct probe *probe, enum line_format format)
+bool probe_format_asked(const struct probe *probe, enum line_format format)
 {
     return probe_dtype_asked(probe->options,
                              line_is_blocks(format) ? "int8" : line_layout(format)->name);
@@ -126,7 +126,7 @@ struct status probe_kernels(struct probe *probe, struct probe_session *session)
         for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
             TRY(probe_interrupted(probe));
             if (linear_supported(format, classes[c], probe->host->isa) &&
-                format_asked(probe, format) &&
+                probe_format_asked(probe, format) &&
                 probe_has_time_for(probe, line_layout(format)->name, "kernel")) {
                 probe_progress(probe, "kernels");
                 TRY(one_kernel(probe, session, format, classes[c]));

@@ -133,12 +133,6 @@ static void read_batch(struct probe *probe, struct probe_session *session, enum 
     }
 }
 
-static bool asked(const struct probe *probe, enum line_format format)
-{
-    return probe_dtype_asked(probe->options,
-                             line_is_blocks(format) ? "int8" : line_layout(format)->name);
-}
-
 struct status probe_reads(struct probe *probe, struct probe_session *session)
 {
     struct status status = status_ok();
@@ -149,7 +143,7 @@ struct status probe_reads(struct probe *probe, struct probe_session *session)
     rotation_fill(session->team, &probe->arena, &probe->limit);
     for (int i = 0; i < LINE_FORMATS && status_is_ok(status); i++) {
         for (size_t b = 0; b < sizeof batches / sizeof *batches && status_is_ok(status); b++) {
-            if (asked(probe, (enum line_format)i) &&
+            if (probe_format_asked(probe, (enum line_format)i) &&
                 probe_has_time_for(probe, "reads of", line_layout((enum line_format)i)->name)) {
                 probe_progress(probe, "reading weights");
                 read_batch(probe, session, (enum line_format)i, batches[b]);
@@ -158,5 +152,6 @@ struct status probe_reads(struct probe *probe, struct probe_session *session)
         }
     }
     struct status filled = ceilings_fill(session->ceilings);
-    return status_is_ok(status) ? probe_in_time(probe, filled, "latency after", "that") : status;
+    return status_is_ok(status) ? probe_in_time(probe, filled, "all after", "reads of weights")
+                                : status;
 }

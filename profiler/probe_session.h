@@ -8,6 +8,7 @@
 #include "profiler/probe_plan.h"
 #include "profiler/probe_samples.h"
 #include "profiler/witness.h"
+#include "workloads/line.h"
 
 /** All of one probe. */
 struct probe {
@@ -89,6 +90,10 @@ CHECKED struct status probe_roofs(struct probe *probe, struct probe_session *ses
 
 /** True if --dtype has it, or was not given. */
 bool probe_dtype_asked(const struct probe_options *options, const char *dtype);
+
+/** True if products of that format's weights are asked for: block formats by their operands, int8.
+ */
+bool probe_format_asked(const struct probe *probe, enum line_format format);
 
 CHECKED struct status probe_kernels(struct probe *probe, struct probe_session *session);
 /** How fast products of some batches read weights of each format from memory. Once, of the first
