@@ -30,12 +30,15 @@ double machine_rate_end(const struct reading *reading, enum rate_end end);
 struct estimate_rates machine_bound_rates(const struct result_machine *machine,
                                           enum dtype_id weights, enum rate_end end);
 
-/** Rates for the estimate: linears at what kernels reach (the better of our kernel of the format
- *  with weights in cache and the library's product), else at the peak; attention at what ours
- * reaches (kind "attention"), else at f32 FMA. Weights are read as fast as products of that many
- * rows were measured to (weight_reads; between two batches by the line of the time a byte takes,
- * beyond the last as there), else at the read roof, which nothing exceeds. */
+/** Rates for the estimate of a step. Where the profile has the parts of steps: weights are read as
+ *  fast as products of so many rows were measured to (weight_reads; between two batches by the line
+ *  of the time a byte takes, beyond the last of LINEAR_BATCH_MAX rows in proportion), which is all
+ *  that products take; attention, norms, rotary embedding and quantising take what part_times tell.
+ *  Else products take max(F / P, Q / BW) of what kernels reach (the better of our kernel of the
+ *  format with weights in cache and the library's product, else the peak) and of the read roof, and
+ *  attention the same of what ours reaches (kind "attention"), else of f32 FMA. */
 struct estimate_rates machine_estimate_rates(const struct result_machine *machine,
-                                             enum dtype_id weights, double rows, enum rate_end end);
+                                             enum dtype_id weights, const struct step *step,
+                                             enum rate_end end);
 
 #endif

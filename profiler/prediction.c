@@ -93,9 +93,7 @@ static void apply_band(struct prediction_cell *cell, const struct measurement_ba
 static double estimate(const struct step *step, const struct result_machine *machine,
                        enum dtype_id dtype, enum rate_end end)
 {
-    bool decode = step->request.phase == STEP_DECODE;
-    double rows = (double)step->request.batch * (decode ? 1 : (double)step->request.prompt);
-    struct estimate_rates rates = machine_estimate_rates(machine, dtype, rows, end);
+    struct estimate_rates rates = machine_estimate_rates(machine, dtype, step, end);
     struct estimate_time time;
     estimate_time(&time, step, &rates);
     return time.estimate_seconds;
@@ -118,6 +116,7 @@ static void compute_cell(struct prediction_cell *cell, const struct prediction_m
         return;
     }
     cell->seconds = estimate(step, roofs, dtype, RATE_VALUE);
+    cell->seconds = cell->seconds < cell->bound_seconds ? cell->bound_seconds : cell->seconds;
     double fastest = estimate(step, roofs, dtype, RATE_HIGH);
     // The bound is of the roofs' values: nothing is promised beyond it.
     cell->seconds_low = fastest < cell->bound_seconds ? cell->bound_seconds : fastest;

@@ -12,6 +12,7 @@ void result_machine_free(struct result_machine *machine)
     free(machine->numa);
     free(machine->scaling);
     free(machine->weight_reads);
+    free(machine->part_times);
     memset(machine, 0, sizeof *machine);
 }
 

@@ -199,6 +199,22 @@ struct result_weight_read {
     struct reading bytes_per_s; /**< weights as stored, padding included */
 };
 
+/** How long work of a step beside the products takes: attention over a cache in memory; norms of
+ *  rows whose columns other threads have just written; passing over columns of rows that other
+ *  threads have normed. */
+struct result_part_time {
+    char operator_[16]; /**< attention norms columns */
+    char phase[8];      /**< of attention; others: "decode", they are alike */
+    char dtype[16];     /**< of the cache; others: f32 */
+    unsigned batch;     /**< sequences; others: rows */
+    uint64_t tokens;    /**< visible to a sequence at the end; others: 1 */
+    unsigned kv_heads;  /**< others: 0 */
+    unsigned group;     /**< query heads that share a KV head; others: 0 */
+    unsigned width;     /**< values of a head, or of a row */
+    unsigned threads;
+    struct reading seconds; /**< of one call */
+};
+
 /** The roofs of one session: a machine as measured. Owner of its arrays; see
  *  result_machine_free(). A zeroed one has no figure: its readings are absent, not asked for. */
 struct result_machine {
@@ -217,6 +233,8 @@ struct result_machine {
     size_t scaling_count;
     struct result_weight_read *weight_reads;
     size_t weight_read_count;
+    struct result_part_time *part_times;
+    size_t part_time_count;
     struct reading write_allocate_factor; /**< bytes moved per byte stored, 1..2 */
     struct reading saturating_threads;    /**< knee of scaling; absent where none was reached */
 };
@@ -226,7 +244,7 @@ struct result_step_operator {
     char name[16];
     struct reading seconds;
     double time_share_fraction; /**< of the step */
-    double estimated_seconds;   /**< max(F / P, Q / BW), P of our kernel; NaN unknown */
+    double estimated_seconds;   /**< as of the step; NaN unknown */
 };
 
 enum { RESULT_STEP_OPERATORS_MAX = 12 };
@@ -249,6 +267,12 @@ struct result_step_experts {
     bool within_error; /**< both are within three expected errors of what is expected */
 };
 
+/** How an estimate from the parts of a step compares with the step: every sample of the step beside
+ *  two of each part, taken just before and after. */
+struct result_step_estimate {
+    struct reading ratio; /**< estimated over measured seconds */
+};
+
 /** One step of the whole model: what the operators add up to. */
 struct result_step {
     char phase[8];
@@ -262,8 +286,11 @@ struct result_step {
     struct reading ttft_seconds; /**< prefill: one step; absent in decode */
     struct reading predicted_tokens_per_s; /**< of the bound: roofs and analytic bytes and flop */
     struct reading predicted_seconds;
-    struct reading estimated_seconds; /**< sum over operators of max(F / P, Q / BW), P what our own
-                                           kernels reach, and the barriers */
+    struct reading estimated_seconds; /**< from the parts of the step, timed between its samples; of
+                                           weights in cache: sum over operators of max(F / P,
+                                           Q / BW), P what our own kernels reach, and barriers */
+    struct result_step_estimate estimates[1];
+    size_t estimate_count;            /**< 0: not from parts */
     struct reading remainder_seconds; /**< step less the sum of its operators */
     double joules_per_token;          /**< idle share included; NaN: not counted */
     unsigned layers;                  /**< of the model */

@@ -253,6 +253,20 @@ static const struct field weight_read_fields[] = {TEXT("dtype", dtype),
                                                   {.key = NULL}};
 #undef T
 
+#define T result_part_time
+static const struct field part_time_fields[] = {TEXT("operator", operator_),
+                                                TEXT("phase", phase),
+                                                TEXT("dtype", dtype),
+                                                COUNT("batch", batch),
+                                                BYTES("tokens", tokens),
+                                                COUNT("kv_heads", kv_heads),
+                                                COUNT("group", group),
+                                                COUNT("width", width),
+                                                COUNT("threads", threads),
+                                                MEASURED("seconds", seconds),
+                                                {.key = NULL}};
+#undef T
+
 #define T result_machine
 const struct field result_machine_fields[] = {
     TEXT_OR("profile_id", profile_id, FIELD_EMPTY_ABSENT, "measured for this run, not stored"),
@@ -269,6 +283,10 @@ const struct field result_machine_fields[] = {
      .count_offset = offsetof(struct T, weight_read_count),
      .element_bytes = sizeof(struct result_weight_read), .max = ROOFS_MAX,
      .fields = weight_read_fields},
+    {"part_times", FIELD_LIST, FIELD_EMPTY_OMIT, AT(part_times),
+     .count_offset = offsetof(struct T, part_time_count),
+     .element_bytes = sizeof(struct result_part_time), .max = ROOFS_MAX,
+     .fields = part_time_fields},
     MANY("compute", FIELD_LIST, compute, compute_count, result_compute, ROOFS_MAX, compute_fields),
     {.key = NULL}};
 #undef T

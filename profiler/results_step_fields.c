@@ -28,6 +28,10 @@ static const struct field step_experts_fields[] = {
     {.key = NULL}};
 #undef T
 
+#define T result_step_estimate
+static const struct field step_estimate_fields[] = {MEASURED("ratio", ratio), {.key = NULL}};
+#undef T
+
 #define T result_step
 static const struct field step_check_fields[] = {
     NUMBER("max_relative_error", max_relative_error, "not checked against a reference"),
@@ -47,6 +51,10 @@ const struct field result_step_fields[] = {
     MODELLED("predicted_tokens_per_s", predicted_tokens_per_s),
     MODELLED("predicted_seconds", predicted_seconds),
     MODELLED("estimated_seconds", estimated_seconds),
+    {"estimates", FIELD_ARRAY, FIELD_EMPTY_OMIT, AT(estimates),
+     .count_offset = offsetof(struct result_step, estimate_count),
+     .element_bytes = sizeof(struct result_step_estimate), .max = 1,
+     .fields = step_estimate_fields},
     DERIVED("remainder_seconds", remainder_seconds, FROM_SECONDS),
     NUMBER("joules_per_token", joules_per_token, "no energy was counted, or not of all layers"),
     COUNT("layers", layers),

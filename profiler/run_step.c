@@ -6,6 +6,7 @@
 #include "profiler/run_candidate.h"
 #include "profiler/run_step_estimate.h"
 #include "profiler/run_step_experts.h"
+#include "profiler/run_step_parts.h"
 #include "profiler/run_step_plan.h"
 #include "workloads/forward.h"
 
@@ -31,6 +32,8 @@ struct measured_step {
     double operators[MODEL_OPERATORS][ROUNDS_MAX];
     double remainder[ROUNDS_MAX];
     bool disturbed[ROUNDS_MAX];
+    struct run_step_parts *parts;                      // NULL: no estimate is made of parts
+    double estimated[ROUNDS_MAX + 1][MODEL_OPERATORS]; // just before each sample
 };
 
 static bool same_step(const struct run_job *job, const struct result_step *step)
@@ -222,12 +225,24 @@ static void drop_disturbed(struct measured_step *m)
         if (!m->disturbed[i]) {
             for (int op = 0; op < MODEL_OPERATORS; op++) {
                 m->operators[op][kept] = m->operators[op][i];
+                m->estimated[kept][op] = m->estimated[i][op];
             }
             m->seconds[kept] = m->seconds[i];
             m->remainder[kept++] = m->remainder[i];
         }
     }
     m->n = kept;
+}
+
+// What is estimated before a sample and before the next one stands for the time between.
+static void average_estimates(struct measured_step *m)
+{
+    bool known = m->parts != NULL && run_step_parts_estimate(m->estimated[m->n], m->parts);
+    for (unsigned i = 0; i < m->n && m->parts != NULL; i++) {
+        for (int op = 0; op < MODEL_OPERATORS && (known || i + 1 < m->n); op++) {
+            m->estimated[i][op] = (m->estimated[i][op] + m->estimated[i + 1][op]) / 2;
+        }
+    }
 }
 
 static struct status run_samples(struct measured_step *m, double seconds)
@@ -241,8 +256,12 @@ static struct status run_samples(struct measured_step *m, double seconds)
         if (seconds > 0 && m->n >= ROUNDS_MIN && clock_seconds() - begin > seconds) {
             break;
         }
+        if (m->parts != NULL && !run_step_parts_estimate(m->estimated[m->n], m->parts)) {
+            break;
+        }
         one_sample(m);
     }
+    average_estimates(m);
     struct status ended = heed_limit(m);
     if (ended.code == STATUS_INTERRUPTED || m->n < ROUNDS_MIN) {
         return ended;
@@ -294,12 +313,14 @@ static double run_probed(void *context, struct team_probe probe)
     return m->repeats;
 }
 
-static struct status measure_step(struct measured_step *m, double seconds)
+static struct status measure_step(struct measured_step *m, const struct result_run *run,
+                                  double seconds)
 {
     TRY(create_forward(m));
     team_run(m->steps->measure->session->team, (struct team_body){fill_share, m});
     TRY(heed_limit(m));
     TRY(check_step(m));
+    TRY(run_step_parts_open(&m->parts, m->out, run, m->steps, seconds));
     TRY(run_samples(m, seconds));
     fill_step(m);
     run_step_experts(m->out, m->forward, m->steps);
@@ -336,17 +357,21 @@ struct status run_step_measure(struct result_step *out, struct result_run *run,
     }
     m->steps = steps;
     m->out = out;
-    struct status status = measure_step(m, seconds);
+    struct status status = measure_step(m, run, seconds);
     if (status.code == STATUS_OK) {
         note_extrapolation(run, out);
         run_step_note_experts(run, out);
-        status = run_step_estimate(out, run, steps);
+        status = m->parts != NULL
+                     ? run_step_parts_fill(out, (const double(*)[MODEL_OPERATORS])m->estimated,
+                                           m->seconds, m->n)
+                     : run_step_estimate(out, run, steps);
     } else if (status.code != STATUS_INTERRUPTED) {
         bool late = limit_is_why(&steps->measure->limit, status);
         run_step_absent(out, late ? ABSENT_NOT_SCHEDULED : ABSENT_FAILED,
                         late ? steps->late_text : status.detail,
                         late ? steps->request->budget_try : NULL);
     }
+    run_step_parts_close(m->parts);
     forward_destroy(m->forward);
     free(m);
     return status;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct step_request request_of(const struct result_step *step, enum dtype_id kv_dtype)
+struct step_request run_step_request(const struct result_step *step, enum dtype_id kv_dtype)
 {
     bool prefill = strcmp(step->phase, "prefill") == 0;
     struct step_request wanted = step_defaults(prefill ? STEP_PREFILL : STEP_DECODE);
@@ -14,7 +14,7 @@ static struct step_request request_of(const struct result_step *step, enum dtype
     wanted.prompt = step->prompt;
     wanted.dtype = dtype_find_recipe(step->dtype);
     wanted.kv_dtype = kv_dtype;
-    wanted.skips_masked = true; // ours passes over masked pages
+    wanted.skips_masked = true;
     return wanted;
 }
 
@@ -138,7 +138,7 @@ struct status run_step_estimate(struct result_step *out, struct result_run *run,
     struct estimate_rates rates;
     struct estimate_time time;
     struct step step;
-    const struct step_request wanted = request_of(out, steps->request->kv_dtype);
+    const struct step_request wanted = run_step_request(out, steps->request->kv_dtype);
     TRY(step_compute(&step, steps->model, &wanted));
     fill_rates(&rates, run, out, steps);
     if (!(rates.operator_flop_per_s[MODEL_OP_HEAD] > 0) ||

@@ -18,6 +18,9 @@ void estimate_time(struct estimate_time *out, const struct step *step,
                    const struct estimate_rates *rates)
 {
     memset(out, 0, sizeof *out);
+    for (int op = 0; op < MODEL_OPERATORS; op++) {
+        out->operator_seconds[op] = rates->operator_seconds[op];
+    }
     for (size_t i = 0; i < step->operator_count; i++) {
         const struct step_cost *cost = &step->operators[i];
         double flop_per_s = rate_or(rates->operator_flop_per_s[cost->op], rates->flop_per_s);
@@ -26,8 +29,10 @@ void estimate_time(struct estimate_time *out, const struct step *step,
         double memory =
             cost->bytes.dram_lower_bound > 0 ? cost->bytes.dram_lower_bound / bytes_per_s : 0;
         double seconds = isnan(compute) || isnan(memory) ? (double)NAN : fmax(compute, memory);
-        out->operator_seconds[cost->op] = seconds + cost->layers * rates->barrier_seconds;
-        out->estimate_seconds += out->operator_seconds[cost->op];
+        out->operator_seconds[cost->op] += seconds + cost->layers * rates->barrier_seconds;
+    }
+    for (int op = 0; op < MODEL_OPERATORS; op++) {
+        out->estimate_seconds += out->operator_seconds[op];
     }
     double compute = step->sum.flop / rate_or(rates->flop_per_s, 0);
     double memory = step->sum.bytes.dram_lower_bound / rate_or(rates->bytes_per_s, 0);

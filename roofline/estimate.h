@@ -15,13 +15,16 @@ struct estimate_rates {
     double bytes_per_s;                           /**< of reading from DRAM */
     double operator_flop_per_s[MODEL_OPERATORS];  /**< 0: flop_per_s */
     double operator_bytes_per_s[MODEL_OPERATORS]; /**< 0: bytes_per_s */
+    double operator_seconds[MODEL_OPERATORS];     /**< of the step, beside FLOPs and bytes; also of
+                                                       operators that have neither */
     double barrier_seconds;                       /**< of one parallel region */
 };
 
 /** Seconds of a step. */
 struct estimate_time {
     double bound_seconds;    /**< max(sum F / P, sum Q / BW): no step is faster */
-    double estimate_seconds; /**< sum over operators of max(F/P, Q/BW), one barrier per call */
+    double estimate_seconds; /**< sum over operators of max(F/P, Q/BW), one barrier per call, and
+                                  what the rates say beside these */
     double operator_seconds[MODEL_OPERATORS]; /**< of the estimate; 0 where not done */
 };
 

@@ -169,9 +169,15 @@ static double matrix_rows(const struct step_work *work, const struct model_matri
     return work->rows * matrix->count;
 }
 
+static bool is_quantised(const struct model_matrix *matrix, enum dtype_id dtype)
+{
+    enum dtype_id stored = dtype == DTYPE_STORED ? matrix->dtype : dtype_for_row(dtype, matrix->k);
+    return stored < DTYPE_COUNT && dtype_get(stored)->kind == DTYPE_INT;
+}
+
 // Adds `layers` times the product of a matrix; reads_input: no matrix before it in the operator
 // has the same input.
-static void add_matrix(struct step_cost *cost, const struct step_work *work,
+static void add_matrix(struct step *out, struct step_cost *cost, const struct step_work *work,
                        const struct model_matrix *matrix, const struct model_block *block,
                        double layers, bool reads_input)
 {
@@ -188,6 +194,10 @@ static void add_matrix(struct step_cost *cost, const struct step_work *work,
     cost->flop_executed += flop;
     cost->bytes.weights += layers * passes * bytes;
     cost->bytes.activations += layers * rows * work->activation_bytes * (n + (reads_input ? k : 0));
+    if (reads_input && is_quantised(matrix, dtype)) {
+        out->quantising.inputs += layers;
+        out->quantising.values += layers * rows * k;
+    }
 }
 
 static bool first_with_input(const struct model_block *block, uint32_t index)
@@ -226,24 +236,26 @@ static void add_elementwise(struct step_cost *costs, const struct step_work *wor
     costs[mlp->experts > 0 ? MODEL_OP_EXPERTS : MODEL_OP_DOWN].flop_other += tokens * residual;
 }
 
-static void add_block(struct step_cost *costs, const struct step_work *work,
+static void add_block(struct step *out, struct step_cost *costs, const struct step_work *work,
                       const struct model_block *block)
 {
     bool seen[MODEL_OPERATORS] = {false};
+    double residual = (double)work->model->d;
     for (uint32_t i = 0; i < block->matrix_count; i++) {
         const struct model_matrix *matrix = &block->matrices[i];
         enum model_operator op = model_role_operator(matrix->role);
-        add_matrix(&costs[op], work, matrix, block, block->layers, first_with_input(block, i));
+        add_matrix(out, &costs[op], work, matrix, block, block->layers, first_with_input(block, i));
         seen[op] = true;
     }
     for (int op = 0; op < MODEL_OPERATORS; op++) {
         costs[op].layers += seen[op] ? block->layers : 0;
     }
     if (block->attention.kind != MODEL_ATTENTION_NONE) {
-        step_add_attention(&costs[MODEL_OP_ATTENTION], work, block);
+        step_add_attention(&costs[MODEL_OP_ATTENTION], &out->attention, work, block);
         costs[MODEL_OP_ROPE].layers += block->attention.rope_dim > 0 ? block->layers : 0;
     }
     costs[MODEL_OP_NORMS].layers += block->layers;
+    out->norm_calls += (double)block->layers * floor((double)block->norm_values / residual);
     costs[MODEL_OP_NORMS].bytes.weights +=
         (double)block->layers * work->passes *
         (double)model_vector_bytes(&block->norms, work->request->dtype);
@@ -256,7 +268,7 @@ static double row_bytes(const struct model_matrix *table, enum dtype_id dtype)
 }
 
 // Embedding, final norm, head.
-static void add_outside(struct step_cost *costs, const struct step_work *work)
+static void add_outside(struct step *out, struct step_cost *costs, const struct step_work *work)
 {
     const struct model *model = work->model;
     enum dtype_id dtype = work->request->dtype;
@@ -266,13 +278,14 @@ static void add_outside(struct step_cost *costs, const struct step_work *work)
         work->passes * (double)model_vector_bytes(&model->final_norms, dtype);
     norms->flop_other +=
         work->rows * (model->layer_norm ? 7 : 4) * (double)model->final_norm_values;
+    out->norm_calls += model->final_norm_values > 0 ? 1 : 0;
     const struct model_block none = {0};
     struct step_cost *head = &costs[MODEL_OP_HEAD];
     head->layers = 1;
-    add_matrix(head, work, &model->head, &none, 1, true);
+    add_matrix(out, head, work, &model->head, &none, 1, true);
     for (size_t i = 0; i < 2; i++) {
         if (model->projections[i].count > 0) {
-            add_matrix(head, work, &model->projections[i], &none, 1, true);
+            add_matrix(out, head, work, &model->projections[i], &none, 1, true);
         }
     }
 }
@@ -353,9 +366,9 @@ struct status step_compute(struct step *out, const struct model *model,
 
     struct step_cost costs[MODEL_OPERATORS] = {0};
     for (uint32_t i = 0; i < model->block_count; i++) {
-        add_block(costs, &work, &model->blocks[i]);
+        add_block(out, costs, &work, &model->blocks[i]);
     }
-    add_outside(costs, &work);
+    add_outside(out, costs, &work);
     for (int op = 0; op < MODEL_OPERATORS; op++) {
         if (costs[op].layers > 0) {
             costs[op].op = (enum model_operator)op;

@@ -57,6 +57,21 @@ struct step_cost {
     double flop_per_byte; /**< flop / dram_lower_bound; NaN without bytes */
 };
 
+/** What attention is made of, over all layers: times beyond FLOPs and bytes. */
+struct step_attention {
+    double scores;     /**< useful (query head, token, position) triples */
+    double kv_vectors; /**< pairs of K and V that are visible to a sequence: (KV head, position) */
+    double units;      /**< (sequence, KV head) pairs */
+    bool latent;       /**< some layer's cache is latent and read absorbed */
+};
+
+/** Quantising the inputs of products whose weights are in a block format, over all layers: no part
+ *  of any FLOP figure. */
+struct step_quantising {
+    double inputs; /**< matrices of activations */
+    double values; /**< in them */
+};
+
 struct step {
     struct step_request request;                 /**< with AUTO and prompt resolved */
     uint64_t rows;                               /**< T = B n */
@@ -65,6 +80,9 @@ struct step {
     struct step_cost sum;                        /**< op and layers have no meaning here */
     struct step_cost operators[MODEL_OPERATORS]; /**< those that the step does, in layer order */
     size_t operator_count;
+    struct step_attention attention;
+    struct step_quantising quantising;
+    double norm_calls;       /**< norms of a row's whole width, over all layers */
     double kv_bytes;         /**< cache after the step, all sequences */
     double weight_bytes;     /**< stored */
     double activation_bytes; /**< live at once: residual, widest intermediate, logits in f32 */

@@ -108,8 +108,21 @@ double step_kv_row_bytes(const struct model_attention *attention, enum dtype_id 
            (vector_bytes(kv_dtype, attention->k_dim) + vector_bytes(kv_dtype, attention->v_dim));
 }
 
-void step_add_attention(struct step_cost *cost, const struct step_work *work,
-                        const struct model_block *block)
+static void add_parts(struct step_attention *parts, const struct step_work *work,
+                      const struct model_block *block, double pairs)
+{
+    const struct model_attention *attention = &block->attention;
+    double sequences = (double)block->layers * work->batch;
+    double kv_heads = step_is_absorbed(work, block) ? 1 : (double)attention->kv_heads;
+    double visible = step_visible_cached(attention, work->request->context) + work->tokens;
+    parts->scores += sequences * (double)attention->heads * pairs;
+    parts->kv_vectors += sequences * kv_heads * visible;
+    parts->units += sequences * kv_heads;
+    parts->latent = parts->latent || step_is_absorbed(work, block);
+}
+
+void step_add_attention(struct step_cost *cost, struct step_attention *parts,
+                        const struct step_work *work, const struct model_block *block)
 {
     const struct model_attention *attention = &block->attention;
     const struct step_request *request = work->request;
@@ -132,4 +145,5 @@ void step_add_attention(struct step_cost *cost, const struct step_work *work,
     cost->bytes.weights +=
         layers * work->passes * (double)model_vector_bytes(&block->sinks, request->dtype);
     cost->layers += block->layers;
+    add_parts(parts, work, block, pairs);
 }

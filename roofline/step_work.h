@@ -17,9 +17,10 @@ struct step_work {
     double activation_bytes; /**< of one value */
 };
 
-/** Adds the attention of one block: useful and executed FLOPs, cache bytes. */
-void step_add_attention(struct step_cost *cost, const struct step_work *work,
-                        const struct model_block *block);
+/** Adds the attention of one block: useful and executed FLOPs, cache bytes; and what it is made of.
+ */
+void step_add_attention(struct step_cost *cost, struct step_attention *parts,
+                        const struct step_work *work, const struct model_block *block);
 
 /** Rows that the up-projection of a latent cache (KV_B) multiplies: the new ones, or in the naive
  *  form every visible position. */

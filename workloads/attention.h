@@ -47,6 +47,7 @@ struct attention_params {
     bool latent;        /**< values are parts of keys */
     bool sinks;         /**< a logit per query head joins the softmax's sum (gpt-oss) */
     bool prefill;
+    bool frozen; /**< decode: nothing is appended, the cache is taken as holding the new row */
     unsigned threads;
     size_t prefetch_bytes;
 };

@@ -156,7 +156,7 @@ void attention_decode_share(const struct attention *a, unsigned thread, unsigned
                                .end = unit_end - unit * a->pages,
                                .pages = own + (alias ? 0 : (page - begin) * a->page_bytes),
                                .step = alias ? 0 : a->page_bytes};
-        if (run.end == a->pages) {
+        if (run.end == a->pages && !a->params.frozen) {
             append_row(a, run.pages + (run.end - 1 - run.begin) * run.step, unit);
         }
         decode_unit(a, &run, thread, scratch);

@@ -3,11 +3,17 @@ what `predict` says from a probe of the same machine in the same minutes. Needs 
 
     prediction.py measure LMROOF OUT FILE.gguf [ENGINE_DIR]   one format; takes one to two minutes
     prediction.py table LMROOF OUT MODEL                      of all that OUT holds, as Markdown
+    prediction.py steps LMROOF [MODEL [DTYPES]]               our step alone; 25 s a format
 
 measure writes OUT/NAME.*: a probe before, one after, the step run, llama-bench's and
 llama-batched-bench's output. NAME is the file's, without .gguf; its last part is the format.
 Nothing is fitted: the rates are the probes', the shapes are the model's. A row's prediction is the
-mean over both probes; `probes` says how far apart these two are, which no prediction can beat."""
+mean over both probes; `probes` says how far apart these two are, which no prediction can beat.
+
+steps asks the same of a machine that does not hold still: `run --step` times the parts of which a
+profile predicts between the samples of the step (`estimates`), so that both see the machine in the
+same state; at batches that no part has. The ratio is estimated over measured, paired, with its
+95 % interval."""
 import glob
 import json
 import os
@@ -123,5 +129,31 @@ def table(lmroof, out, model):
         print("| %s | %s | %s | %d | %d | %.4g | %.0f %% |" % (*row[:6], 100 * row[6]))
 
 
+def steps(lmroof, model="tinyllama-1.1b", dtypes="f32,f16,bf16,q8_0,q4_0"):
+    done = subprocess.run([lmroof, "run", "--step", "-m", model, "--dtype", dtypes, "--phase",
+                           "decode,prefill", "--batch", "2,6,12", "--context", "4,1024", "--prompt",
+                           PROMPT, "--threads", THREADS, "--no-twins", "--counters", "off",
+                           "--repeat", "9", "--quiet", "--json"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, check=False)
+    print("| weights | phase | batch | tokens | measured | estimated / measured |")
+    print("|---|---|---|---|---|---|")
+    ratios = []
+    for step in json.loads(done.stdout)["steps"]:
+        decode = step["phase"] == "decode"
+        time = step["tpot_seconds" if decode else "ttft_seconds"]
+        if time is None or "estimates" not in step:
+            continue
+        ratio = step["estimates"][0]["ratio"]
+        ratios.append(ratio["value"])
+        print("| %s | %s | %d | %d | %.4g ms | %.2f [%.2f, %.2f] |" % (
+            step["dtype"], step["phase"], step["batch"], step["context" if decode else "prompt"],
+            1e3 * time["value"], ratio["value"], *ratio["ci95"]))
+    errors = sorted(abs(ratio - 1) for ratio in ratios)
+    if errors:
+        print("\n%d rows; error at the median %.0f %%, within 10 %% in %d, worst %.0f %%" % (
+            len(errors), 100 * errors[len(errors) // 2], sum(e <= 0.1 for e in errors),
+            100 * errors[-1]))
+
+
 if __name__ == "__main__":
-    {"measure": measure, "table": table}[sys.argv[1]](*sys.argv[2:])
+    {"measure": measure, "table": table, "steps": steps}[sys.argv[1]](*sys.argv[2:])

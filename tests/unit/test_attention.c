@@ -186,6 +186,41 @@ static void latent_cache_holds_keys_alone(void **state)
     assert_int_equal(attention_create(&a, &params).code, STATUS_INVALID);
 }
 
+// What is measured in somebody's memory leaves it as it is.
+static void frozen_caches_stay(void **state)
+{
+    (void)state;
+    struct attention_params params = {.format = LINE_F16,
+                                      .isa = isa_detect(),
+                                      .batch = 2,
+                                      .heads = 4,
+                                      .kv_heads = 2,
+                                      .k_dim = 64,
+                                      .v_dim = 64,
+                                      .context = 100,
+                                      .rows = 1,
+                                      .threads = 2};
+    for (int frozen = 0; frozen < 2; frozen++) {
+        struct fixture f = {0};
+        bool same = true;
+        params.frozen = frozen != 0;
+        setup(&f, &params);
+        size_t bytes = attention_thread_bytes(f.attention, 0);
+        unsigned char *before = malloc(2 * bytes);
+        assert_non_null(before);
+        for (unsigned t = 0; t < f.threads; t++) {
+            memcpy(before + t * bytes, f.cache[t], bytes);
+        }
+        run_all(&f, LINEAR_FULL);
+        for (unsigned t = 0; t < f.threads; t++) {
+            same = same && memcmp(before + t * bytes, f.cache[t], bytes) == 0;
+        }
+        assert_int_equal(same, params.frozen);
+        free(before);
+        teardown(&f);
+    }
+}
+
 // Windows shorter and longer than pages, chunks, and sinks in both phases.
 static void windows_and_sinks(void **state)
 {
@@ -321,6 +356,7 @@ int main(void)
         cmocka_unit_test(prefill_shapes),
         cmocka_unit_test(latent_shapes),
         cmocka_unit_test(latent_cache_holds_keys_alone),
+        cmocka_unit_test(frozen_caches_stay),
         cmocka_unit_test(windows_and_sinks),
         cmocka_unit_test(windows_skip_pages),
         cmocka_unit_test(large_scores_do_not_overflow),

@@ -226,13 +226,48 @@ static void operators_add_up(void **state)
     }
 }
 
+// TinyLlama, 22 layers of d 2048, 32 heads of 64 over 4 KV heads, MLP 5632: inputs of q, k and v,
+// of the output, of gate and up and of down are quantised, and that of the head.
+static void what_times_need_beside_bytes(void **state)
+{
+    (void)state;
+    struct model *model = load("tinyllama-1.1b");
+    struct step_request request = step_defaults(STEP_DECODE);
+    request.batch = 3;
+    request.context = 100;
+    request.dtype = DTYPE_Q8_0;
+    struct step step = compute(model, &request);
+    ASSERT_CLOSE(step.quantising.inputs, 22 * 4 + 1, 0);
+    ASSERT_CLOSE(step.quantising.values, 3.0 * (22 * (3 * 2048 + 5632) + 2048), 0);
+    ASSERT_CLOSE(step.norm_calls, 2 * 22 + 1, 0);
+    ASSERT_CLOSE(step.attention.scores, 22.0 * 3 * 32 * 101, 0);
+    ASSERT_CLOSE(step.attention.kv_vectors, 22.0 * 3 * 4 * 101, 0);
+    ASSERT_CLOSE(step.attention.units, 22.0 * 3 * 4, 0);
+    assert_false(step.attention.latent);
+    request.dtype = DTYPE_BF16;
+    step = compute(model, &request);
+    ASSERT_CLOSE(step.quantising.inputs, 0, 0);
+    free(model);
+    model = load(TESTS_DIR "/models/deepseek-v2-lite.json");
+    request.dtype = DTYPE_STORED;
+    step = compute(model, &request);
+    assert_true(step.attention.latent); // one latent row a token for all heads
+    ASSERT_CLOSE(step.attention.kv_vectors, 27.0 * 3 * 101, 0);
+    free(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(llama_2_7b),      cmocka_unit_test(gpt2),
-        cmocka_unit_test(mixtral),         cmocka_unit_test(qwen_q8_0),
-        cmocka_unit_test(gemma_2_windows), cmocka_unit_test(latent_attention),
-        cmocka_unit_test(crossovers),      cmocka_unit_test(operators_add_up),
+        cmocka_unit_test(llama_2_7b),
+        cmocka_unit_test(gpt2),
+        cmocka_unit_test(mixtral),
+        cmocka_unit_test(qwen_q8_0),
+        cmocka_unit_test(gemma_2_windows),
+        cmocka_unit_test(latent_attention),
+        cmocka_unit_test(crossovers),
+        cmocka_unit_test(operators_add_up),
+        cmocka_unit_test(what_times_need_beside_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
