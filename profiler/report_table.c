@@ -214,10 +214,15 @@ bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
         !reading_is_present(&step->tokens_per_s)) {
         return false;
     }
-    char bound[48] = "";
+    char bound[96] = "";
     if (reading_is_present(&step->predicted_tokens_per_s)) {
-        (void)snprintf(bound, sizeof bound, " (roofs allow %.3g)",
-                       step->predicted_tokens_per_s.value);
+        char parts[48] = "";
+        if (step->estimate_count > 0) {
+            (void)snprintf(parts, sizeof parts, ", its parts add up to %.0f %% of its time",
+                           100 * step->estimates[0].ratio.value);
+        }
+        (void)snprintf(bound, sizeof bound, " (roofs allow %.3g%s)",
+                       step->predicted_tokens_per_s.value, parts);
     }
     char experts[72] = "";
     if (step->experts_count > 0) {

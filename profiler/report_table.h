@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { REPORT_CELL = 64, REPORT_HEADING = 128, REPORT_SWEEP = 512 };
+enum { REPORT_CELL = 64, REPORT_HEADING = 192, REPORT_SWEEP = 512 };
 
 struct report_column {
     const char *title;

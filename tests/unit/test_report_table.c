@@ -92,11 +92,30 @@ static void operators_of_one_table_differ(void **unused)
     assert_string_equal(text, "act_quant");
 }
 
+static void a_step_says_what_its_parts_add_up_to(void **unused)
+{
+    (void)unused;
+    char text[REPORT_HEADING];
+    const struct result_point section = {.phase = "decode", .dtype = "q8_0", .context = 16};
+    struct result_step step = {.phase = "decode", .dtype = "q8_0", .batch = 2, .context = 16};
+    step.joules_per_token = (double)NAN;
+    step.tokens_per_s = reading_plain(30.5, ORIGIN_TIMED);
+    step.predicted_tokens_per_s = reading_plain(84.9, ORIGIN_MODELLED);
+    assert_true(report_step_text(text, &step, &section));
+    assert_string_equal(text, "batch 2: 30.5 tokens/s (roofs allow 84.9)");
+    step.estimate_count = 1;
+    step.estimates[0].ratio = reading_plain(0.974, ORIGIN_TIMED);
+    assert_true(report_step_text(text, &step, &section));
+    assert_string_equal(text, "batch 2: 30.5 tokens/s (roofs allow 84.9, its parts add up to 97 % "
+                              "of its time)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_points_of_all_passes),
                                        cmocka_unit_test(operators_of_one_table_differ),
                                        cmocka_unit_test(crossovers_in_words),
-                                       cmocka_unit_test(integer_sections_are_not_in_flop)};
+                                       cmocka_unit_test(integer_sections_are_not_in_flop),
+                                       cmocka_unit_test(a_step_says_what_its_parts_add_up_to)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
