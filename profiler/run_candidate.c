@@ -24,10 +24,6 @@ enum {
 static const uint32_t without[CANDIDATES] = {
     [CANDIDATE_NARROW] = ISA_AVX512 | ISA_SVE, [CANDIDATE_VECTOR] = ISA_AMX_TILE | ISA_NEON_I8MM};
 
-// How far ahead: a few lines, into the next page, and none (which wins where the hardware's own
-// prefetch is enough).
-static const size_t distances[] = {4096, 0, 1024, 2048, 6144, 8192, 16384};
-
 int run_candidate_count(const struct run_measure *measure, const struct run_job *job)
 {
     (void)measure;
@@ -77,7 +73,7 @@ static struct status create_attention(struct work **out, const struct run_measur
                                             .rows = job->rows,
                                             .prefill = job->prefill,
                                             .threads = measure->session->threads,
-                                            .prefetch_bytes = distances[0]};
+                                            .prefetch_bytes = work_distances[0]};
     return work_attention(out, &params);
 }
 
@@ -126,7 +122,7 @@ struct status run_candidate_create(struct work **out, const struct run_measure *
                                          .n = job->n,
                                          .k = job->k,
                                          .threads = measure->session->threads,
-                                         .prefetch_bytes = distances[0]};
+                                         .prefetch_bytes = work_distances[0]};
     switch (run_job_kind(job)) {
     case RUN_EXPERTS:
         return create_experts(out, job, &params);
@@ -164,7 +160,7 @@ static struct status prepare_contender(struct contender *c, struct run_measure *
     rotation_calibrate(&c->rotation, STRETCH, 1e-3);
     c->variants = work_is_library(c->work) || job->prefill || job->op == MODEL_OP_ACT_QUANT
                       ? 1
-                      : sizeof distances / sizeof *distances;
+                      : WORK_DISTANCES;
     return status;
 }
 
@@ -179,14 +175,15 @@ struct variant {
     size_t prefetch_bytes;
 };
 
-enum { VARIANTS_MAX = CANDIDATES * (int)(sizeof distances / sizeof *distances) };
+enum { VARIANTS_MAX = CANDIDATES * WORK_DISTANCES };
+_Static_assert((int)VARIANTS_MAX <= (int)CONTEST_ENTRIES_MAX, "a contest of all variants");
 
 static size_t list_variants(struct variant *out, const struct contender *contenders)
 {
     size_t count = 0;
     for (int c = 0; c < CANDIDATES; c++) {
         for (size_t i = 0; contenders[c].work != NULL && i < contenders[c].variants; i++) {
-            out[count++] = (struct variant){c, distances[i]};
+            out[count++] = (struct variant){c, work_distances[i]};
         }
     }
     return count;
@@ -342,7 +339,7 @@ struct status run_candidate_way(struct forward_way *out, struct run_measure *mea
     TRY(run_candidate_choose(&choice, measure, job, (uint64_t)job->step_bytes));
     if (choice.candidate == CANDIDATE_LIBRARY) {
         choice.candidate = CANDIDATE_FMA;
-        choice.prefetch_bytes = distances[0];
+        choice.prefetch_bytes = work_distances[0];
     }
     out->prefetch_bytes = choice.prefetch_bytes;
     TRY(candidate_isa(&out->isa, measure, choice.candidate));

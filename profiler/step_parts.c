@@ -13,15 +13,14 @@
 // A matrix of a usual layer, and one for many rows; heads of two usual widths.
 enum { READS_N = 8192, MANY_N = 2048, READS_K = 2048, MANY_ROWS = 64, STRETCH = 64 << 20 };
 enum { NORM_WIDTH = 2048, NORM_ROWS = LINEAR_BATCH_MAX };
-enum { VARIANTS_MAX = 24, TURNS = 4, PARTS_MAX = 160, ROUNDS_MAX = READING_SAMPLES_MAX };
+enum { VARIANTS_MAX = 40, TURNS = 4, PARTS_MAX = 160, ROUNDS_MAX = READING_SAMPLES_MAX };
 
 // Between these a prediction interpolates.
 static const unsigned batches[] = {1, 4, 8, 16, MANY_ROWS, LINEAR_BATCH_MAX};
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-// The first ones are for products of many rows too.
-static const size_t distances[] = {4096, 0, 1024, 2048, 6144, 8192};
-enum { DISTANCES = sizeof distances / sizeof *distances, MANY_DISTANCES = 2 };
+// The first distances are for products of many rows too.
+enum { MANY_DISTANCES = 2 };
 
 static const enum linear_class classes[] = {LINEAR_FMA, LINEAR_DOT};
 enum { CLASSES = sizeof classes / sizeof *classes };
@@ -92,7 +91,7 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
     const struct step_parts_request *request = &parts->request;
     struct variant first = {.work = NULL};
     bool many = params->batch >= MANY_ROWS;
-    size_t count = many ? MANY_DISTANCES : DISTANCES;
+    size_t count = many ? MANY_DISTANCES : WORK_DISTANCES;
     if (!linear_supported(params->format, params->class_, params->isa) ||
         !status_is_ok(work_linear(&first.work, params, params->batch))) {
         return;
@@ -106,7 +105,7 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
     rotation_calibrate(&first.rotation, many ? 0 : STRETCH, 1e-3);
     for (size_t i = 0; i < count; i++) {
         out->list[out->count] = first;
-        out->list[out->count++].prefetch_bytes = distances[i];
+        out->list[out->count++].prefetch_bytes = work_distances[i];
     }
 }
 
@@ -233,7 +232,7 @@ static void add_decode_attention(struct step_parts *parts, const struct attentio
     struct attention_params params = *common;
     params.rows = 1;
     params.frozen = true; // the arena may hold somebody's weights
-    params.prefetch_bytes = distances[0];
+    params.prefetch_bytes = work_distances[0];
     for (unsigned width = 64; width <= 128; width *= 2) {
         params.k_dim = params.v_dim = width;
         for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {

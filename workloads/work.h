@@ -72,6 +72,14 @@ double work_tolerance(const struct work *work);
 
 void work_set_prefetch(struct work *work, size_t prefetch_bytes);
 
+/** Prefetch distances that compete for a stream of weights or cache: beyond the page's end, none
+ *  (which wins where the hardware's own prefetch is enough), and nearer and farther ones. Which of
+ *  them wins depends on format, width of loads and machine: on a Zen 4 512 to 1536 bytes for q8_0
+ *  and bf16 dot products, 6 to 8 KiB for f16, and 2048, the best of q8_0 by 512-bit loads, costs
+ *  the others a third (measured 2026-11-30). The first is for work that is not chosen. */
+enum { WORK_DISTANCES = 10 };
+extern const size_t work_distances[WORK_DISTANCES];
+
 const char *work_class_name(const struct work *work);
 const char *work_isa_name(const struct work *work);
 

@@ -122,6 +122,9 @@ INLINE void write_body(struct stream_slice *slice, enum stream_operation operati
 DEFINE_LOAD(1, 0)
 DEFINE_LOAD(2, 0)
 DEFINE_LOAD(4, 0)
+DEFINE_LOAD(1, 1024)
+DEFINE_LOAD(2, 1024)
+DEFINE_LOAD(4, 1024)
 DEFINE_LOAD(1, 2048)
 DEFINE_LOAD(2, 2048)
 DEFINE_LOAD(4, 2048)
@@ -155,6 +158,9 @@ static const struct stream_kernel stream_rows[] = {
     LOAD_ROW(1, 0),
     LOAD_ROW(2, 0),
     LOAD_ROW(4, 0),
+    LOAD_ROW(1, 1024),
+    LOAD_ROW(2, 1024),
+    LOAD_ROW(4, 1024),
     LOAD_ROW(1, 2048),
     LOAD_ROW(2, 2048),
     LOAD_ROW(4, 2048),
