@@ -1,6 +1,7 @@
 #include "profiler/place.h"
 
 #include "profiler/machine_rates.h"
+#include "profiler/place_agree.h"
 #include "profiler/stored_weights.h"
 #include "workloads/model_file.h"
 
@@ -220,6 +221,7 @@ static struct status place_one(struct place_point *out, const struct place_test 
     struct part parts[2];
     size_t count = 0;
     out->test = *test;
+    TRY(place_agree(test, request));
     counting.model = model_of(&out->model, test, request, matching);
     if (counting.model == NULL && !(test->file_bytes > 0 && test->parameters > 0)) {
         return status_error(STATUS_INVALID,

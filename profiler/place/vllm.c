@@ -1,5 +1,6 @@
 #include "profiler/place_tool.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -26,6 +27,23 @@ static struct status take_latency(struct place_test *out, const struct place_row
     return status_ok();
 }
 
+// The file's own mean where it tells one; an option of other length than that is a mistake.
+static struct status take_mean(uint64_t *out, const struct place_row *row, double mean,
+                               const char *option)
+{
+    if (!(mean > 0) || mean > UINT32_MAX) {
+        return status_ok();
+    }
+    if (*out != 0 && fabs((double)*out - mean) > 0.03 * mean) {
+        return status_error(STATUS_INVALID,
+                            "row %zu: %s %" PRIu64 ", but the file tells %.4g a request; accepted "
+                            "no %s, or the same",
+                            row->number, option, *out, mean, option);
+    }
+    *out = (uint64_t)llround(mean);
+    return status_ok();
+}
+
 // Requests came in waves of batch at once: one wave's share of the time.
 static struct status take_requests(struct place_test *out, const struct place_row *row,
                                    double seconds)
@@ -39,12 +57,8 @@ static struct status take_requests(struct place_test *out, const struct place_ro
     if (isnan(requests)) {
         return need(row, "the number of requests", "'num_requests' or 'completed'");
     }
-    if (prompts > 0 && prompts / requests <= UINT32_MAX) {
-        out->prompt = (uint64_t)llround(prompts / requests);
-    }
-    if (outputs > 0 && outputs / requests <= UINT32_MAX) {
-        out->generated = (uint64_t)llround(outputs / requests);
-    }
+    TRY(take_mean(&out->prompt, row, prompts / requests, "--prompt"));
+    TRY(take_mean(&out->generated, row, outputs / requests, "--generated"));
     if (out->batch == 0) {
         TRY(place_row_count(&out->batch, row, KEYS("max_concurrency")));
     }

@@ -33,6 +33,25 @@ head -c 5000 /dev/urandom >"$work/noise"
 refuses 'noise' --from llama-bench "$work/noise"
 : >"$work/empty"
 refuses 'empty' --from llama-bench "$work/empty"
+# What the user tells and what the file tells: two figures are not mixed.
+for format in json jsonl csv md; do
+    refuses 'llama-3-8b has 8.03 G parameters, the file tells 1.24 G' --from llama-bench \
+        "$samples/llama-bench.$format" -m llama-3-8b
+done
+refuses 'has 1.24 G parameters, the file tells 6.74 G' --from llama-bench \
+    "$samples/llama-bench-2023.md" -m llama-3.2-1b
+refuses '--dtype q4_0, but the file tells q8_0' --from llama-bench "$bench" -m llama-3.2-1b --dtype q4_0
+refuses 'row 6: --dtype q8_0, but the file tells q4_0' --from llama-bench "$bench" --dtype q8_0
+refuses '--threads 4, but the file tells 2' --from llama-bench "$bench" --threads 4
+refuses '--prompt 64, but the file tells 512' --from vllm "$samples/vllm-serve.json" -m llama-3.2-1b \
+    --prompt 64
+python3 "$TESTS/gguf/recipe.py" "$work/tiny.gguf" tinyllama >/dev/null || exit 1
+sed 's/1169072128/1700000000/' "$samples/llama-bench-2026.json" >"$work/large.json"
+refuses 'tiny stores 636 MiB, the file tells 1.58 GiB' --from llama-bench "$work/large.json" \
+    -m "$work/tiny.gguf"
+sed 's/1169072128/668000000/; s/Q8_0/Q4_K - Medium/' "$samples/llama-bench-2026.json" >"$work/same.json"
+shows 'decode reaches' --from llama-bench "$work/same.json" -m "$work/tiny.gguf" --machine "$machine" \
+    --threads 2 --dtype q4_k
 
 # The same measurements in four formats give the same rates and the same causes.
 for format in json jsonl csv md; do
