@@ -79,9 +79,12 @@ static void print_counters(FILE *out, const struct exec_result *result)
 static void print_phases(FILE *out, const struct exec_result *result)
 {
     enum { SHOWN = 12 };
+    (void)fprintf(out, "stretches    seconds from the start%s\n",
+                  result->attached ? " of watching" : "");
     for (size_t i = 0; i < result->phases.count && i < SHOWN; i++) {
         const struct phase *phase = &result->phases.list[i];
-        (void)fprintf(out, "  %8.2f s  %s\n", phase->begin_seconds, phase_name(phase->kind));
+        (void)fprintf(out, "  %8.2f to %8.2f s  %s\n", phase->begin_seconds, phase->end_seconds,
+                      phase_name(phase->kind));
     }
     if (result->phases.count > SHOWN) {
         (void)fprintf(out, "  ...         %zu stretches in all\n", result->phases.count);

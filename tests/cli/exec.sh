@@ -35,6 +35,8 @@ is "$work/sleep.json" 'd["process"]["end"]["exit_status"] == 0 and d["process"][
 ends 7 $exec -- sh -c 'echo out; echo err >&2; exit 7'
 [ "$(cat "$work/out")" = out ] || fail "the command's output is not its own: $(cat "$work/out")"
 grep -qx err "$work/err" && grep -q "status 7" "$work/err" || fail "stderr: $(cat "$work/err")"
+grep -q '^stretches    seconds from the start$' "$work/err" || fail "stretches without a header"
+grep -Eq '^ +0\.00 to +[0-9]+\.[0-9][0-9] s  [a-z]+$' "$work/err" || fail "no first stretch: $(cat "$work/err")"
 ends 143 $exec --quiet -o "$work/term.json" -- sh -c 'kill -TERM $$'
 is "$work/term.json" 'd["process"]["end"]["how"] == "signalled" and d["process"]["end"]["signal"] == 15'
 valid "$work/term.json"
