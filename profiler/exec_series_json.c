@@ -14,8 +14,7 @@ static void put_no_io(json_t *object, const char *key, enum process_io io)
 {
     bool rights = io == PROCESS_IO_NOT_PERMITTED;
     json_put_absent_because(object, key, rights ? ABSENT_NOT_PERMITTED : ABSENT_UNSUPPORTED,
-                            rights ? "/proc/PID/io of another user's process is not readable"
-                                   : "this kernel has no /proc/PID/io",
+                            process_io_why(io),
                             rights ? "watch it as its own user, or as root" : NULL);
 }
 

@@ -53,7 +53,7 @@ static void print_totals(FILE *out, const struct exec_result *result)
                       units_format_binary(text[0], t->read_bytes - first->read_bytes),
                       units_format_binary(text[1], t->write_bytes - first->write_bytes));
     } else {
-        (void)fprintf(out, "  storage    -\n");
+        (void)fprintf(out, "  storage    -: %s\n", process_io_why(t->io));
     }
 }
 

@@ -134,6 +134,12 @@ static void read_io(struct process_facts *out, const char *root)
                                                            : PROCESS_IO_UNSUPPORTED;
 }
 
+const char *process_io_why(enum process_io io)
+{
+    return io == PROCESS_IO_NOT_PERMITTED ? "/proc/PID/io of another user's process is not readable"
+                                          : "this kernel has no /proc/PID/io";
+}
+
 bool process_read(struct process_facts *out, const char *root, int pid)
 {
     uint64_t fields[FIELDS] = {0};

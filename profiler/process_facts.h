@@ -36,6 +36,9 @@ bool process_is_zombie(const struct process_facts *facts);
 /** Parent, state and start of a process: cheap. False if it is not there. root as in rootfs.h. */
 bool process_identify(struct process_facts *out, const char *root, int pid);
 
+/** Why its storage bytes are not known. Static text. */
+const char *process_io_why(enum process_io io);
+
 /** Everything. False if it is not there. */
 bool process_read(struct process_facts *out, const char *root, int pid);
 

@@ -208,6 +208,9 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     valid "$work/out"
     is "$work/out" 'd["totals"]["why_absent"]["read_bytes"]["state"] == "not_permitted"'
     is "$work/out" 'd["totals"]["rss_peak_bytes"] > 0'
+    ends 0 setpriv --reuid 65534 --regid 65534 --clear-groups "$work/lmroof" attach --pid "$pid" \
+        --duration 0.2
+    grep -q "^  storage    -: .*another user's" "$work/out" || fail "no reason for storage: $(cat "$work/out")"
 else
     skipped="no setpriv, or not root: another user's process"
 fi
