@@ -80,9 +80,26 @@ check_examples() {
     return "$bad"
 }
 
+# check_wording: options are told in one style: small letters, the default in brackets, and threads
+# that a command binds (place only reads of some) called so.
+check_wording() {
+    bad=0
+    for command in $commands; do
+        awk '/^ *-/ { if (text) print text; text = $0; next } /^ +[^ ]/ { sub(/^ +/, " "); text = text $0; next }
+             { if (text) print text; text = "" }' "$work/$command.help" |
+            grep -v -- '--help\|--usage' >"$work/wording"
+        grep -E '^ *(-[a-zA-Z], )?--[^ ]+ +[A-Z][a-z]+ |\(default' "$work/wording" &&
+            { echo "the help of $command is not in the style of the others"; bad=1; }
+        grep -E -- '--threads' "$work/wording" | grep -v 'bound threads\|threads it used' &&
+            { echo "$command has its own word for threads"; bad=1; }
+    done
+    return "$bad"
+}
+
 [ "$(printf '%s\n' "$commands" | wc -l)" -ge 4 ] || { echo "FAIL: found only the commands $commands"; exit 1; }
 failed=0
 check_page "$page" || failed=1
+check_wording || failed=1
 for text in README.md CONTRIBUTING.md roofline/METHOD.md profiler/COUNTERS.md profiler/FAQ.md; do
     check_examples "$SOURCE/$text" || failed=1
 done
@@ -100,6 +117,8 @@ sed "s/^\.SS $(echo $commands | cut -d' ' -f1)$/.SS topology/" "$page" >"$work/r
 check_page "$work/renamed.1" >/dev/null && { echo "FAIL: a missing command is not seen"; failed=1; }
 echo "\`$name probe --no-such-option\`" >"$work/text.md"
 check_examples "$work/text.md" >/dev/null && { echo "FAIL: a wrong example is not seen"; failed=1; }
+sed 's/\(--quick  *\)a/\1A/' "$work/probe.help" >"$work/capital" && cp "$work/capital" "$work/probe.help"
+check_wording >/dev/null && { echo "FAIL: another style is not seen"; failed=1; }
 
 if command -v man >/dev/null 2>&1; then
     man --warnings -l "$page" 2>&1 >/dev/null | grep . && { echo "FAIL: the page has warnings"; failed=1; }

@@ -22,15 +22,15 @@ struct counters_input {
 
 static const struct argp_option options[] = {
     {"certify", KEY_CERTIFY, NULL, 0,
-     "Prove every event on kernels of known work and show expected and counted; exit status 5 if "
+     "prove every event on kernels of known work and show expected and counted; exit status 5 if "
      "an event that opens counts wrong",
      0},
     {"counters", KEY_COUNTERS, "WORD", 0, "auto, off, require, papi or perf (auto)", 0},
-    {"events", KEY_EVENTS, "FILE", 0, "Event table of a CPU newer than this build", 0},
-    {"threads", KEY_THREADS, "N", 0, "Bound threads (one per usable core, within the quota)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.counters/1)", 0},
-    {"output", 'o', "FILE", 0, "Also write that document to FILE", 0},
-    {"quiet", KEY_QUIET, NULL, 0, "No progress on standard error", 0},
+    {"events", KEY_EVENTS, "FILE", 0, "event table of a CPU newer than this build", 0},
+    {"threads", KEY_THREADS, "N", 0, "bound threads (one per usable core, within the quota)", 0},
+    {"json", KEY_JSON, NULL, 0, "one JSON document (lmroof.counters/1) on standard output", 0},
+    {"output", 'o', "FILE", 0, "the JSON document into FILE", 0},
+    {"quiet", KEY_QUIET, NULL, 0, "no progress on standard error", 0},
     {0}};
 
 static error_t parse_option(int key, char *text, struct argp_state *state)

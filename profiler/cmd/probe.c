@@ -32,17 +32,17 @@ struct probe_input {
 };
 
 static const struct argp_option options[] = {
-    {"quick", KEY_QUICK, NULL, 0, "At most 10 seconds: all threads only, fewer kernels", 0},
-    {"sweep", KEY_SWEEP, NULL, 0, "Also measure sizes from 4 KiB up and find the levels", 0},
+    {"quick", KEY_QUICK, NULL, 0, "at most 10 seconds: all threads only, fewer kernels", 0},
+    {"sweep", KEY_SWEEP, NULL, 0, "also measure sizes from 4 KiB up and find the levels", 0},
     {"threads", KEY_THREADS, "LIST", 0,
-     "Thread counts, for example 1,2 (default: all cores, and 1)", 0},
-    {"levels", KEY_LEVELS, "LIST", 0, "Of L1,L2,L3,DRAM (default: all)", 0},
-    {"dtype", KEY_DTYPE, "LIST", 0, "Of f64,f32,f16,bf16,int8 (default: what this CPU has)", 0},
+     "bound threads (one per usable core, within the quota, and 1)", 0},
+    {"levels", KEY_LEVELS, "LIST", 0, "of L1,L2,L3,DRAM (all)", 0},
+    {"dtype", KEY_DTYPE, "LIST", 0, "of f64,f32,f16,bf16,int8 (what this CPU has)", 0},
     {"check", KEY_CHECK, "OLD.json", 0,
-     "Compare with an earlier profile; exit 5 if a ceiling has drifted", 0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.machine/1)", 0},
-    {"output", 'o', "FILE", 0, "Write that document to FILE", 0},
-    {"quiet", 'q', NULL, 0, "No progress on standard error", 0},
+     "compare with an earlier profile; exit 5 if a ceiling has drifted", 0},
+    {"json", KEY_JSON, NULL, 0, "one JSON document (lmroof.machine/1) on standard output", 0},
+    {"output", 'o', "FILE", 0, "the JSON document into FILE", 0},
+    {"quiet", 'q', NULL, 0, "no progress on standard error", 0},
     {0}};
 
 static struct status add_level(void *context, const char *word)

@@ -26,8 +26,7 @@ static const struct argp_option options[] = {
      "of svg, png, pdf, txt: roofline, hierarchy (by counted bytes of each level), batch, context, "
      "threads, operators or levels (roofline)",
      0},
-    {"output", 'o', "FILE", 0, "write FILE; its extension is the format (default: txt on stdout)",
-     0},
+    {"output", 'o', "FILE", 0, "write FILE; its ending is the format (txt, on standard output)", 0},
     {0}};
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

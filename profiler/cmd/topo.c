@@ -39,12 +39,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"input", KEY_INPUT, "FILE|DIR", 0,
-     "Describe another machine: an hwloc XML file (lstopo FILE.xml) or a saved root with sys/ and "
+     "describe another machine: an hwloc XML file (lstopo FILE.xml) or a saved root with sys/ and "
      "proc/ below it (this machine)",
      0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.topology/1)", 0},
-    {"output", 'o', "FILE", 0, "Also write that document to FILE", 0},
-    {"quiet", KEY_QUIET, NULL, 0, "No progress on standard error", 0},
+    {"json", KEY_JSON, NULL, 0, "one JSON document (lmroof.topology/1) on standard output", 0},
+    {"output", 'o', "FILE", 0, "the JSON document into FILE", 0},
+    {"quiet", KEY_QUIET, NULL, 0, "no progress on standard error", 0},
     {0}};
 
 static const struct argp parser = {

@@ -22,12 +22,12 @@ struct input {
 
 static const struct argp_option options[] = {
     {"sizes", KEY_SIZES, "LIST", 0,
-     "Bytes of the messages, multiples of 4 (default: 8 to 4194304, times 4 or 8)", 0},
-    {"repeat", KEY_REPEAT, "N", 0, "Samples of each size, 1 to 64 (default: 9)", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "Without progress for so long a rank is given up (default: 60)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.network/1)", 0},
-    {"output", 'o', "FILE", 0, "Write that document to FILE", 0},
+     "bytes of the messages, multiples of 4 (8 to 4194304, times 4 or 8)", 0},
+    {"repeat", KEY_REPEAT, "N", 0, "samples of each size, 1 to 64 (9)", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "without progress for so long a rank is given up (60)",
+     0},
+    {"json", KEY_JSON, NULL, 0, "one JSON document (lmroof.network/1) on standard output", 0},
+    {"output", 'o', "FILE", 0, "the JSON document into FILE", 0},
     {0}};
 
 static error_t parse_option(int key, char *text, struct argp_state *state)

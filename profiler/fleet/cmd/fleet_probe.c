@@ -36,18 +36,18 @@ struct input {
 
 static const struct argp_option options[] = {
     {"output", 'o', "DIR", 0,
-     "Folder for the profiles and index.json, the same on all nodes; made if it is not there", 0},
-    {"per", KEY_PER, "UNIT", 0, "What a rank measures: node, socket, numa or core (default: node)",
-     0},
-    {"solo", KEY_SOLO, NULL, 0, "One rank after the other (default: all at once)", 0},
-    {"repeat", KEY_REPEAT, "N", 0, "Profiles of each rank, 1 to 64 (default: 1)", 0},
+     "folder for the profiles and index.json, the same on all nodes; made if it is not there", 0},
+    {"per", KEY_PER, "UNIT", 0, "what a rank measures: node, socket, numa or core (node)", 0},
+    {"solo", KEY_SOLO, NULL, 0, "one rank after the other (all at once)", 0},
+    {"repeat", KEY_REPEAT, "N", 0, "profiles of each rank, 1 to 64 (1)", 0},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "For one profile; a rank that takes longer loses it (default: 60 with --quick, else 300)", 0},
-    {"quick", KEY_QUICK, NULL, 0, "As of lmroof probe: 10 seconds a profile", 0},
-    {"levels", KEY_LEVELS, "LIST", 0, "As of lmroof probe: of L1,L2,L3,DRAM (default: all)", 0},
+     "for one profile; a rank that takes longer loses it (60 with --quick, else 300)", 0},
+    {"quick", KEY_QUICK, NULL, 0, "as of lmroof probe: 10 seconds a profile", 0},
+    {"levels", KEY_LEVELS, "LIST", 0, "as of lmroof probe: of L1,L2,L3,DRAM (all)", 0},
     {"dtype", KEY_DTYPE, "LIST", 0,
-     "As of lmroof probe: of f64,f32,f16,bf16,int8 (default: what the CPU has)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print the index, one JSON document (lmroof.fleet/1)", 0},
+     "as of lmroof probe: of f64,f32,f16,bf16,int8 (what the CPU has)", 0},
+    {"json", KEY_JSON, NULL, 0, "the index, one JSON document (lmroof.fleet/1), on standard output",
+     0},
     {0}};
 
 static error_t parse_value(int key, char *text, struct argp_state *state)

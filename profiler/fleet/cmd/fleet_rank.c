@@ -22,14 +22,14 @@ struct input {
 };
 
 static const struct argp_option options[] = {
-    {"against", KEY_AGAINST, "DIR", 0, "Also tell what has drifted since that run", 0},
-    {"top", KEY_TOP, "N", 0, "Places to print (default: 20)", 0},
-    {"least", KEY_LEAST, "PERCENT", 0,
-     "Smaller deviations are no outliers, whatever their z (default: 3)", 0},
-    {"check", KEY_CHECK, NULL, 0, "Exit 5 if a unit is an outlier or a ceiling has drifted", 0},
+    {"against", KEY_AGAINST, "DIR", 0, "also tell what has drifted since that run", 0},
+    {"top", KEY_TOP, "N", 0, "places to print (20)", 0},
+    {"least", KEY_LEAST, "PERCENT", 0, "smaller deviations are no outliers, whatever their z (3)",
+     0},
+    {"check", KEY_CHECK, NULL, 0, "exit 5 if a unit is an outlier or a ceiling has drifted", 0},
     {"output", 'o', "FILE", 0,
-     "Write to FILE: .json the document, .html a heat map, .txt the tables", 0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.ranking/1)", 0},
+     "write to FILE: .json the document, .html a heat map, .txt the tables", 0},
+    {"json", KEY_JSON, NULL, 0, "one JSON document (lmroof.ranking/1) on standard output", 0},
     {0}};
 
 static error_t add_path(struct input *input, char *text, struct argp_state *state)

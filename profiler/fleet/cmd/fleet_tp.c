@@ -26,20 +26,19 @@ struct input {
 };
 
 static const struct argp_option options[] = {
-    {"model", 'm', "MODEL", 0, "Built-in name, config.json or .gguf (default: llama-3.2-1b)", 0},
-    {"batch", KEY_BATCH, "N", 0, "Sequences at once (default: 1)", 0},
-    {"context", KEY_CONTEXT, "N", 0, "Tokens cached before the step (default: 512)", 0},
-    {"dtype", KEY_DTYPE, "D", 0,
-     "Of the weights: f32, bf16, f16, q8_0 or q4_0 (default: the model's own)", 0},
-    {"kv-dtype", KEY_KV, "D", 0, "Of the KV cache: f32, bf16 or f16 (default: f16)", 0},
-    {"per", KEY_PER, "UNIT", 0, "What a rank runs on: node, socket, numa or core (default: node)",
+    {"model", 'm', "MODEL", 0, "built-in name, config.json or .gguf (llama-3.2-1b)", 0},
+    {"batch", KEY_BATCH, "N", 0, "sequences at once (1)", 0},
+    {"context", KEY_CONTEXT, "N", 0, "tokens cached before the step (512)", 0},
+    {"dtype", KEY_DTYPE, "D", 0, "of the weights: f32, bf16, f16, q8_0 or q4_0 (the model's own)",
      0},
-    {"threads", KEY_THREADS, "N", 0, "Of each rank (default: one per core of its unit)", 0},
-    {"repeat", KEY_REPEAT, "N", 0, "Steps that are timed, 1 to 64 (default: 11)", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
-     "Without progress for so long a rank is given up (default: 120)", 0},
-    {"json", KEY_JSON, NULL, 0, "Print one JSON document (lmroof.parallel/1)", 0},
-    {"output", 'o', "FILE", 0, "Write that document to FILE", 0},
+    {"kv-dtype", KEY_KV, "D", 0, "of the KV cache: f32, bf16 or f16 (f16)", 0},
+    {"per", KEY_PER, "UNIT", 0, "what a rank runs on: node, socket, numa or core (node)", 0},
+    {"threads", KEY_THREADS, "N", 0, "bound threads of each rank (one per core of its unit)", 0},
+    {"repeat", KEY_REPEAT, "N", 0, "steps that are timed, 1 to 64 (11)", 0},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "without progress for so long a rank is given up (120)",
+     0},
+    {"json", KEY_JSON, NULL, 0, "one JSON document (lmroof.parallel/1) on standard output", 0},
+    {"output", 'o', "FILE", 0, "the JSON document into FILE", 0},
     {0}};
 
 static struct status kv_dtype(struct run_request *request, const char *text)
