@@ -20,7 +20,7 @@ const struct report_format *const *report_formats(void)
     return formats;
 }
 
-struct status report_find(const struct report_format **out, const char *path)
+struct status report_find(const struct report_format **out, const char *path, const char *others)
 {
     const struct report_format *const *formats = report_formats();
     const char *slash = strrchr(path, '/');
@@ -35,15 +35,15 @@ struct status report_find(const struct report_format **out, const char *path)
         size_t used = strlen(known);
         (void)snprintf(known + used, sizeof known - used, " .%s", formats[i]->name);
     }
-    return status_error(STATUS_INVALID, "%s: found %s%s%s, accepted extensions:%s", path,
+    return status_error(STATUS_INVALID, "%s: found %s%s%s, accepted extensions:%s%s", path,
                         dot == NULL ? "no extension" : "extension '", dot == NULL ? "" : dot,
-                        dot == NULL ? "" : "'", known);
+                        dot == NULL ? "" : "'", others, known);
 }
 
 struct status report_save(const char *path, const struct report_input *input)
 {
     const struct report_format *format = NULL;
-    TRY(report_find(&format, path));
+    TRY(report_find(&format, path, ""));
     TRY(output_check(path));
     char *text = NULL;
     size_t size = 0;

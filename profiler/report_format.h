@@ -40,8 +40,10 @@ struct report_format {
 /** All formats, ended by NULL. */
 const struct report_format *const *report_formats(void);
 
-/** The format whose extension path has. Errors: INVALID naming the extensions there are. */
-CHECKED struct status report_find(const struct report_format **out, const char *path);
+/** The format whose extension path has. Errors: INVALID naming the extensions there are, behind
+ *  others: what the caller takes besides, such as " .json", or "". */
+CHECKED struct status report_find(const struct report_format **out, const char *path,
+                                  const char *others);
 
 /** Writes the report to path atomically: on any failure the old file stays. Errors: those of
  *  report_find(), of the format, and of output_replace(). */

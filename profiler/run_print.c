@@ -52,7 +52,7 @@ struct status run_print(const struct result_run *run, const struct run_request *
                                                  (no_color == NULL || no_color[0] == '\0'),
                                        .columns = terminal_columns(context->out)};
     const struct report_format *format = NULL;
-    TRY(report_find(&format, "run.txt"));
+    TRY(report_find(&format, "run.txt", ""));
     TRY(format->write(context->out, &input));
     print_state(run, request, context);
     return status_ok();

@@ -152,7 +152,8 @@ static struct status check(const struct prediction_options *from)
     if (from->answer.output == NULL) {
         return status_ok();
     }
-    TRY(is_json(from->answer.output) ? status_ok() : report_find(&format, from->answer.output));
+    TRY(is_json(from->answer.output) ? status_ok()
+                                     : report_find(&format, from->answer.output, " .json"));
     return output_check(from->answer.output);
 }
 

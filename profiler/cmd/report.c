@@ -145,7 +145,7 @@ static struct status run(int *exit_code, const struct command_context *context, 
                                             "'lmroof report --help' explains");
     }
     const struct report_format *format = NULL;
-    TRY(report_find(&format, arguments.output == NULL ? "stdout.txt" : arguments.output));
+    TRY(report_find(&format, arguments.output == NULL ? "stdout.txt" : arguments.output, ""));
     struct report_sources *sources = calloc(1, sizeof *sources);
     if (sources == NULL) {
         return status_error(STATUS_SYSTEM, "no memory to read the runs");

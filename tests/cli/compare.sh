@@ -10,7 +10,7 @@ refuses 'found 1 machine,' "$machine"
 refuses 'no-such' "$machine" no-such
 refuses 'is not an option' "$machine" epyc-9654 --frob
 refuses '--price' "$machine" epyc-9654 --price epyc-9654=1
-refuses 'accepted extensions' "$machine" epyc-9654 -o "$work/x.gif"
+refuses 'accepted extensions: .json .html .svg' "$machine" epyc-9654 -o "$work/x.gif"
 refuses 'no-model' "$machine" epyc-9654 -m no-model
 refuses 'missing' "$machine" epyc-9654 -o "$work/missing/x.svg"
 sed 's/"bandwidth": \[{.*/"bandwidth": [],/; /"placement"/d; /"bytes_per_s": {/d; /"samples": \[999/d' \
