@@ -139,9 +139,14 @@ static void find_conditions(struct comparison_conditions *out, const struct mach
     out->complete = source->run.complete;
 }
 
+static bool has_interval(const struct reading *reading)
+{
+    return isfinite(reading->ci95_low) && isfinite(reading->ci95_high);
+}
+
 static bool is_wide(const struct reading *reading)
 {
-    return isfinite(reading->ci95_low) && isfinite(reading->ci95_high) &&
+    return has_interval(reading) &&
            reading->ci95_high - reading->ci95_low > WIDE_FRACTION * reading->value;
 }
 
@@ -162,6 +167,29 @@ static unsigned condition_marks(const struct comparison_conditions *a,
     return marks | (a->unsteady || b->unsteady ? COMPARISON_UNSTEADY : 0);
 }
 
+// From the least that both intervals allow to the most: it excludes 1 where they lie apart.
+static void judge_intervals(struct comparison_entry *entry, const struct reading *a,
+                            const struct reading *b)
+{
+    entry->ratio_low = entry->ratio_high = (double)NAN;
+    if (!has_interval(a) || !has_interval(b)) {
+        entry->outcome = COMPARISON_NO_INTERVAL;
+        return;
+    }
+    entry->ratio_low = a == b ? 1 : fmax(b->ci95_low, 0) / a->ci95_high;
+    entry->ratio_high = a == b            ? 1
+                        : a->ci95_low > 0 ? b->ci95_high / a->ci95_low
+                                          : (double)INFINITY;
+    if (entry->ratio_low > 1 || entry->ratio_high < 1) {
+        entry->outcome = COMPARISON_DIFFERS;
+    } else if (entry->ratio_low >= 1 / COMPARISON_MARGIN &&
+               entry->ratio_high <= COMPARISON_MARGIN) {
+        entry->outcome = COMPARISON_SAME;
+    } else {
+        entry->outcome = COMPARISON_CANNOT_TELL;
+    }
+}
+
 static void compare_entry(struct comparison_entry *entry, const struct comparison_entry *first,
                           unsigned marks, enum comparison_unit unit)
 {
@@ -174,9 +202,7 @@ static void compare_entry(struct comparison_entry *entry, const struct compariso
     bool simulated = (a->origin == ORIGIN_SIMULATED) != (b->origin == ORIGIN_SIMULATED);
     entry->refused = simulated;
     entry->ratio = simulated ? (double)NAN : b->value / a->value;
-    entry->intervals_known = isfinite(a->ci95_low) && isfinite(b->ci95_low) &&
-                             isfinite(a->ci95_high) && isfinite(b->ci95_high);
-    entry->differs = a->ci95_high < b->ci95_low || b->ci95_high < a->ci95_low;
+    judge_intervals(entry, a, b);
     entry->marks = marks;
     if (a->origin != b->origin) {
         entry->marks |= COMPARISON_ORIGIN;

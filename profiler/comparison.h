@@ -15,6 +15,20 @@ enum comparison_mark {
     COMPARISON_UNSTEADY = 32  /**< the profile warns of unsteady samples, or the interval is wide */
 };
 
+/** What two intervals tell of a ratio. Two one-sided tests (Schuirmann, J. Pharmacokinet. Biopharm.
+ *  15, 1987): figures are the same only where the ratio's interval lies within a margin; that two
+ *  intervals overlap alone may also mean that they are wide. The ratio's interval is from the least
+ *  that both intervals allow to the most. */
+enum comparison_outcome {
+    COMPARISON_NO_INTERVAL, /**< one of the two has none */
+    COMPARISON_DIFFERS,     /**< the intervals lie apart: the ratio's excludes 1 */
+    COMPARISON_SAME,        /**< the ratio's lies within COMPARISON_MARGIN either way */
+    COMPARISON_CANNOT_TELL
+};
+
+/** Half of the width from which an interval is marked as unsteady. */
+#define COMPARISON_MARGIN 1.1
+
 /** A ceiling of one machine. */
 struct comparison_entry {
     const struct reading *reading; /**< NULL: the machine has no such ceiling; borrowed */
@@ -22,8 +36,9 @@ struct comparison_entry {
     const char *class_;            /**< instruction class, or variant of a stream; borrowed */
     double ratio;                  /**< to the first machine's; NaN: none, or refused */
     bool refused;                  /**< both are there, but are not the same quantity */
-    bool intervals_known;
-    bool differs; /**< if intervals_known: they do not overlap */
+    double ratio_low;              /**< of its interval; NaN without intervals */
+    double ratio_high;             /**< INFINITY if the first machine's reaches 0 */
+    enum comparison_outcome outcome;
     unsigned marks;
 };
 

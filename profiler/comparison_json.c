@@ -40,11 +40,25 @@ static json_t *machine_json(const struct comparison *comparison, size_t index)
 
 static void put_differs(json_t *object, const struct comparison_entry *entry)
 {
-    if (entry->intervals_known) {
-        put(object, "differs", json_boolean(entry->differs));
-    } else {
+    char why[192];
+    switch (entry->outcome) {
+    case COMPARISON_DIFFERS:
+    case COMPARISON_SAME:
+        put(object, "differs", json_boolean(entry->outcome == COMPARISON_DIFFERS));
+        return;
+    case COMPARISON_CANNOT_TELL:
+        (void)snprintf(why, sizeof why,
+                       "the intervals overlap and are too wide to tell: they allow ratios of %.3g "
+                       "to %.3g, and are the same within %.3g to %.3g",
+                       entry->ratio_low, entry->ratio_high, 1 / COMPARISON_MARGIN,
+                       COMPARISON_MARGIN);
+        json_put_absent_because(object, "differs", ABSENT_FAILED, why,
+                                "lmroof probe again on quiet machines");
+        return;
+    case COMPARISON_NO_INTERVAL:
         json_put_absent_because(object, "differs", ABSENT_UNSUPPORTED,
                                 "one of the two has no interval", NULL);
+        return;
     }
 }
 

@@ -72,9 +72,11 @@ static void print_entry(FILE *out, const struct comparison *comparison,
     } else {
         (void)fprintf(out, " %8s", "-");
     }
-    if (index > 0 && entry->intervals_known) {
-        (void)fprintf(out, "  %s", entry->differs ? "differs" : "the same");
-    }
+    static const char *const outcomes[] = {[COMPARISON_NO_INTERVAL] = "",
+                                           [COMPARISON_DIFFERS] = "  differs",
+                                           [COMPARISON_SAME] = "  the same",
+                                           [COMPARISON_CANNOT_TELL] = "  cannot tell"};
+    (void)fprintf(out, "%s", index > 0 ? outcomes[entry->outcome] : "");
     print_marks(out, entry->marks);
     (void)fprintf(out, "\n");
 }
@@ -125,8 +127,11 @@ void comparison_print(FILE *out, const struct comparison *comparison)
             print_entry(out, comparison, &comparison->rows[r], i);
         }
     }
-    (void)fprintf(out, "\nratios are to the first machine; differs: the 95 %% intervals lie apart; "
-                       "* data sheet\n");
+    (void)fprintf(out,
+                  "\nratios are to the first machine; differs: the 95 %% intervals lie apart; "
+                  "the same: they allow ratios of %.2f to %.2f only; cannot tell: they "
+                  "overlap and are too wide to tell; * data sheet\n",
+                  1 / COMPARISON_MARGIN, COMPARISON_MARGIN);
     print_legend(out, comparison);
     for (size_t i = 0; i < comparison->unlike_count; i++) {
         (void)fprintf(out, "unlike: %s\n", comparison->unlike[i].text);

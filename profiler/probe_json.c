@@ -4,6 +4,8 @@
 #include "profiler/topology_json.h"
 #include "roofline/units.h"
 
+#include <math.h>
+
 static json_t *variants_json(const struct probe_extras *extras)
 {
     json_t *list = json_array();
@@ -91,6 +93,15 @@ void probe_print_sweep(FILE *out, const struct probe_extras *extras)
     }
 }
 
+// Wide intervals overlap whatever lies between them.
+static const char *drift_text(const struct probe_drift *drift)
+{
+    if (drift->drifted) {
+        return "  DRIFTED";
+    }
+    return fabs(drift->ratio - 1) > DRIFT_FRACTION ? "  cannot tell: the intervals overlap" : "";
+}
+
 void probe_print_drift(FILE *out, const struct probe_drift *drifts, size_t count)
 {
     if (count > 0) {
@@ -99,6 +110,6 @@ void probe_print_drift(FILE *out, const struct probe_drift *drifts, size_t count
     }
     for (size_t i = 0; i < count; i++) {
         (void)fprintf(out, "  %-52s %.3f%s\n", drifts[i].name, drifts[i].ratio,
-                      drifts[i].drifted ? "  DRIFTED" : "");
+                      drift_text(&drifts[i]));
     }
 }

@@ -65,6 +65,20 @@ for row in same["ceilings"]:
     assert all(m["ratio"] == 1 and m["marks"] == [] for m in row["machines"])
 assert same["prediction"] is None and same["warnings"] == []
 EOF
+# A median thirty times as high whose interval still meets the other is not "the same".
+python3 - "$machine" "$work/wide.json" <<'EOF'
+import json, sys
+document = json.load(open(sys.argv[1]))
+for row in document["bandwidth"]:
+    rate = row["bytes_per_s"]
+    rate["ci95"] = [rate["value"], 40 * rate["value"]]
+    rate["value"] *= 30
+json.dump(document, open(sys.argv[2], "w"))
+EOF
+"$LMROOF" compare "$machine" "$work/wide.json" -o "$work/wide_answer.json" --quiet >"$work/text" || fail "wide"
+grep -q ' 30x  cannot tell !unsteady' "$work/text" || fail "30x is not 'cannot tell': $(cat "$work/text")"
+valid "$work/wide_answer.json"
+grep -q 'too wide to tell: they allow ratios of 0.99' "$work/wide_answer.json" || fail "no reason in the document"
 if command -v gnuplot >/dev/null 2>&1; then
     "$LMROOF" compare "$machine" epyc-9654 -o "$work/both.svg" --quiet >/dev/null || fail "svg"
     grep -q 'epyc-9654' "$work/both.svg" && grep -q 'machine.json' "$work/both.svg" ||

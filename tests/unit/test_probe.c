@@ -2,6 +2,7 @@
 #include "profiler/placement.h"
 #include "profiler/probe.h"
 #include "profiler/probe_check.h"
+#include "profiler/probe_json.h"
 #include "profiler/probe_session.h"
 #include "tests/test.h"
 
@@ -251,6 +252,16 @@ static void drift_needs_distance_and_disjoint_intervals(void **state)
     assert_int_equal(drifted, 1);
     assert_true(drifts[0].drifted);
     ASSERT_CLOSE(drifts[0].ratio, 25.0 / 30, 1e-12);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    probe_print_drift(file, drifts, 3);
+    (void)fclose(file);
+    assert_non_null(strstr(text, "DRIFTED"));
+    assert_non_null(strstr(text, "0.769  cannot tell: the intervals overlap\n")); // L2 alone
+    assert_null(strstr(strstr(text, "cannot tell") + 1, "cannot tell"));
+    free(text);
     assert_int_equal(probe_compare(drifts, 1, &drifted, &old, &new), 1);
 }
 
