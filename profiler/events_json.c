@@ -1,11 +1,10 @@
 #include "profiler/events_json.h"
 
 #include "profiler/event_values_json.h"
-#include "profiler/output.h"
+#include "profiler/input.h"
 
 #include <jansson.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,32 +238,25 @@ static struct status read_table(struct event_file *file, const char *path)
     return read_lists(file, path);
 }
 
-static struct status load(json_t **out, const char *path)
+static struct status parse_document(json_t **out, const char *text, size_t size, const char *path)
 {
     json_error_t error;
-    FILE *stream = fopen(path, "re");
-    if (stream == NULL) {
-        return errno == EINTR ? input_unopened(path, errno)
-                              : status_error(STATUS_INVALID, "%s: cannot read the event file: %s",
-                                             path, strerror(errno));
+    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    return *out != NULL ? status_ok()
+                        : status_error(STATUS_INVALID, "%s: line %d: not JSON: %s", path,
+                                       error.line, error.text);
+}
+
+static struct status load(json_t **out, const char *path)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct status status = input_read(&text, &size, path, EVENT_FILE_BYTES_MAX);
+    if (status_is_ok(status)) {
+        status = parse_document(out, text, size, path);
     }
-    char *text = calloc(1, EVENT_FILE_BYTES_MAX + 1);
-    size_t size = text == NULL ? 0 : fread(text, 1, EVENT_FILE_BYTES_MAX, stream);
-    bool whole = text != NULL && feof(stream) != 0;
-    (void)fclose(stream);
-    *out = whole ? json_loadb(text, size, JSON_REJECT_DUPLICATES, &error) : NULL;
     free(text);
-    if (!whole) {
-        return status_error(STATUS_INVALID,
-                            "%s: cannot be read as a whole; accepted: an event "
-                            "file of at most 1 MiB",
-                            path);
-    }
-    if (*out == NULL) {
-        return status_error(STATUS_INVALID, "%s: line %d: not JSON: %s", path, error.line,
-                            error.text);
-    }
-    return status_ok();
+    return status.code == STATUS_INTERRUPTED ? status : status_prefix(status, "event file");
 }
 
 struct status event_file_read(struct event_file **out, const char *path)

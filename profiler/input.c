@@ -36,7 +36,9 @@ struct status input_read_stream(char **text, size_t *size, FILE *file, size_t mo
         *size += fread(*text + *size, 1, room - *size, file);
         (*text)[*size] = '\0';
         if (ferror(file) != 0) {
-            return status_error(STATUS_INVALID, "%s: cannot read: %s", name, strerror(errno));
+            return errno == EINTR
+                       ? status_error(STATUS_INTERRUPTED, "interrupted")
+                       : status_error(STATUS_INVALID, "%s: cannot read: %s", name, strerror(errno));
         }
     }
     return status_ok();

@@ -21,10 +21,40 @@ static void folder_of(char out[PATH_MAX], const char *path)
     }
 }
 
-struct status output_check(const char *path)
+// A pipe that this process has open already, as /dev/stdout or the shell's >(...) may be.
+static bool is_open_here(const struct stat *file)
+{
+    enum { DESCRIPTORS = 256 };
+    struct stat info;
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        if (fstat(fd, &info) == 0 && info.st_dev == file->st_dev && info.st_ino == file->st_ino) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Devices and pipes are written in place. Opening a named pipe would wait for a reader.
+static struct status check_special(const char *path, const struct stat *info)
+{
+    bool waits = S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode);
+    if (waits && !is_open_here(info)) {
+        return status_error(STATUS_INVALID,
+                            "%s: is a pipe or socket; a file name is needed (--json writes a "
+                            "document to standard output)",
+                            path);
+    }
+    return access(path, W_OK) == 0
+               ? status_ok()
+               : status_error(STATUS_SYSTEM, "%s: cannot write: %s", path, strerror(errno));
+}
+
+// *special: neither a file nor missing, to be written in place.
+static struct status check_path(bool *special, const char *path)
 {
     char folder[PATH_MAX];
     struct stat info;
+    *special = false;
     if (path[0] == '\0' || strlen(path) + 16 > sizeof folder) {
         return status_error(STATUS_INVALID, "output file name is empty or too long");
     }
@@ -36,11 +66,36 @@ struct status output_check(const char *path)
         return status_error(STATUS_INVALID, "%s: is a folder; a file name is needed", path);
     }
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return status_ok(); // a device or pipe is written in place
+        *special = true;
+        return check_special(path, &info);
     }
     if (access(folder, W_OK | X_OK) != 0) {
         return status_error(STATUS_SYSTEM, "%s: cannot write in folder '%s': %s", path, folder,
                             strerror(errno));
+    }
+    return status_ok();
+}
+
+// The caller closes *fd; name has PATH_MAX bytes.
+static struct status create_beside(int *fd, char *name, const char *path)
+{
+    (void)snprintf(name, PATH_MAX, "%s.XXXXXX", path);
+    *fd = mkostemp(name, O_CLOEXEC);
+    return *fd >= 0 ? status_ok()
+                    : status_error(STATUS_SYSTEM, "%s: cannot create a file beside it: %s", path,
+                                   strerror(errno));
+}
+
+struct status output_check(const char *path)
+{
+    char temporary[PATH_MAX];
+    int fd = -1;
+    bool special = false;
+    TRY(check_path(&special, path));
+    if (!special) { // root may write everywhere but in /proc, and names have a longest
+        TRY(create_beside(&fd, temporary, path));
+        (void)close(fd);
+        (void)unlink(temporary);
     }
     return status_ok();
 }
@@ -93,12 +148,8 @@ static struct status write_in_place(const char *path, const char *bytes, size_t 
 static struct status write_beside(const char *path, const char *bytes, size_t size)
 {
     char temporary[PATH_MAX];
-    (void)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) {
-        return status_error(STATUS_SYSTEM, "%s: cannot create a file beside it: %s", path,
-                            strerror(errno));
-    }
+    int fd = -1;
+    TRY(create_beside(&fd, temporary, path));
     // mkostemp makes files private; a result is as readable as any file the user creates.
     mode_t mask = umask(0);
     (void)umask(mask);
@@ -115,12 +166,9 @@ static struct status write_beside(const char *path, const char *bytes, size_t si
 
 struct status output_replace(const char *path, const char *bytes, size_t size)
 {
-    struct stat info;
-    TRY(output_check(path));
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return write_in_place(path, bytes, size);
-    }
-    return write_beside(path, bytes, size);
+    bool special = false;
+    TRY(check_path(&special, path));
+    return special ? write_in_place(path, bytes, size) : write_beside(path, bytes, size);
 }
 
 // What an argument says of the output: its text if it names it, NULL else.

@@ -7,8 +7,9 @@
 
 #include <stddef.h>
 
-/** Tells early whether path can be written. Errors: INVALID if its folder is missing or it names
- *  a folder; SYSTEM if the folder cannot be written to. */
+/** Tells early whether path can be written, by making a file beside it. Errors: INVALID if its
+ *  folder is missing, it names a folder, or a pipe or socket that another program would have to
+ *  open; SYSTEM if nothing can be written there. */
 CHECKED struct status output_check(const char *path);
 
 /** Replaces the file at path by bytes[0..size) atomically; on failure the old file stays and the

@@ -88,7 +88,7 @@ ends 2 "smt.*maybe.*accepted" "$LMROOF" run $model --smt maybe
 ends 2 "pages.*1.*accepted" "$LMROOF" run $model --pages 1
 ends 2 "numa.*x.*accepted" "$LMROOF" run $model --numa x
 ends 2 "counters.*x.*accepted" "$LMROOF" run $model --counters x
-ends 2 "missing.*event" "$LMROOF" run $model --events "$work/missing"
+ends 2 "event file: .*missing" "$LMROOF" run $model --events "$work/missing"
 ends 2 "frob.*--help" "$LMROOF" frob
 ends 2 "frob.*--help" "$LMROOF" --frob
 ends 2 "'--step' of 'lmroof validate' is not an option of this command" "$LMROOF" validate $model --step

@@ -30,6 +30,7 @@ cat >model/config.json <<'JSON'
  "rms_norm_eps": 1e-5, "hidden_act": "silu", "tie_word_embeddings": true}
 JSON
 cp "$TESTS/documents/machine.json" machine.json
+cp "$TESTS/place/llama-bench.json" bench.json
 ln -s model/config.json link.json
 ln model/config.json hard.json
 
@@ -67,7 +68,8 @@ grep -qi 'too large' err || fail "no word of the limit: $(cat err)"
 
 # Nobody writes into the pipe.
 mkfifo pipe
-for command in "report pipe -o x.svg" "predict -m model --machine pipe" "place --from llama-bench pipe"; do
+for command in "report pipe -o x.svg" "predict -m model --machine pipe" "place --from llama-bench pipe" \
+    "counters --events pipe"; do
     # In the background sh ignores SIGINT, and what it starts would too.
     env --default-signal=INT "$LMROOF" $command >out 2>err </dev/null &
     pid=$!
@@ -76,6 +78,41 @@ for command in "report pipe -o x.svg" "predict -m model --machine pipe" "place -
     wait "$pid"
     got=$?
     [ "$got" -eq 143 ] || fail "$command: exit $got at SIGTERM: $(cat err)"
+    sleep 30 >pipe & # a writer that says nothing
+    writer=$!
+    env --default-signal=INT "$LMROOF" $command >out 2>err </dev/null &
+    pid=$!
+    sleep 0.5
+    kill -INT "$pid"
+    wait "$pid"
+    got=$?
+    kill "$writer"
+    [ "$got" -eq 130 ] || fail "$command: exit $got at SIGINT: $(cat err)"
 done
+# Where results cannot go is said before anything is measured: nobody reads the pipe, the name has no
+# room for a temporary, root may write in /proc and yet cannot.
+ln -s pipe pipe.svg
+long=$(printf '%0252d' 1)
+nowhere() { # WORDS OUTPUT COMMAND...
+    words=$1
+    output=$2
+    shift 2
+    timeout -k 5 120 "$LMROOF" "$@" -o "$output" >out 2>err </dev/null
+    got=$?
+    { [ "$got" -eq 2 ] || [ "$got" -eq 1 ]; } && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] &&
+        grep -q "$words" err || fail "$* -o $output: exit $got: $(cat out err)"
+}
+for command in 'model model' topo counters 'probe --quick' 'run -m model' 'validate -m model' \
+    'predict -m model --machine machine.json' 'compare machine.json epyc-9654' \
+    'place --from llama-bench bench.json' 'report machine.json' 'attach --duration 0.1 --pid 1'; do
+    ending=.json
+    case $command in compare* | report*) ending=.svg ;; esac
+    nowhere 'pipe or socket; a file name' pipe$([ $ending = .svg ] && echo .svg) $command
+    nowhere 'too long' "${long%$ending}$ending" $command
+    [ "$(id -u)" -eq 0 ] && nowhere 'cannot create a file' /proc/lmroof$ending $command
+done
+ends 125 "$LMROOF" exec -o pipe -- touch ran
+[ -e ran ] && fail "exec -o pipe: the command was run"
+"$LMROOF" model model --quiet -o /dev/stdout | grep -q '"lmroof.model/1"' || fail "a pipe that is open already"
 [ "$failed" -eq 0 ] && echo "spares: ok"
 exit "$failed"
