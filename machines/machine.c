@@ -1,5 +1,8 @@
 #include "machines/machine.h"
 
+#include "roofline/units.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,4 +61,20 @@ void machine_free(struct machine *machine)
 {
     free(machine->usable);
     memset(machine, 0, sizeof *machine);
+}
+
+char *machine_format_available(char out[MACHINE_AVAILABLE_TEXT], const struct machine *machine,
+                               uint64_t bytes)
+{
+    char left[UNITS_TEXT];
+    char limit[UNITS_TEXT];
+    units_format_binary(left, bytes);
+    if (machine->address_space_bytes == 0) {
+        (void)snprintf(out, MACHINE_AVAILABLE_TEXT, "%s", left);
+    } else {
+        (void)snprintf(out, MACHINE_AVAILABLE_TEXT,
+                       "%s (address space is limited to %s: ulimit -v unlimited)", left,
+                       units_format_binary(limit, machine->address_space_bytes));
+    }
+    return out;
 }

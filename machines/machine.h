@@ -95,6 +95,7 @@ struct machine {
 
     /** Least of MemAvailable, what the cgroups leave and what RLIMIT_AS leaves; 0 unknown. */
     uint64_t memory_available_bytes;
+    uint64_t address_space_bytes; /**< RLIMIT_AS, if nothing leaves less than it; 0 else */
     uint64_t memory_limit_bytes; /**< cgroup limit; 0 = none */
     bool limits_hidden;          /**< in a cgroup whose files cannot be read: more may apply */
     uint64_t llc_total_bytes;    /**< sum over the last-level caches that the usable cpus reach;
@@ -120,6 +121,13 @@ struct machine {
 /** Threads that may run at once: usable physical cores, at most the floor of the CFS quota
  *  (at least 1); with smt, usable PUs instead of cores. */
 unsigned machine_default_threads(const struct machine *machine, bool smt);
+
+enum { MACHINE_AVAILABLE_TEXT = 128 };
+
+/** Bytes of the available memory as text, with the limit of address space where that is what leaves
+ *  so little: free memory, as users know it, then tells something else. Returns out. */
+char *machine_format_available(char out[MACHINE_AVAILABLE_TEXT], const struct machine *machine,
+                               uint64_t bytes);
 
 /** Bytes of one instance of the data or unified cache of a level (1..3); 0 if there is none or
  *  its size is not told. Where sizes differ between core kinds, the smallest. */

@@ -31,7 +31,7 @@ static bool meminfo_bytes(uint64_t *out, const char *meminfo, const char *key)
 }
 
 // What RLIMIT_AS leaves this process; UINT64_MAX without a limit.
-static uint64_t address_space_left(void)
+static uint64_t address_space_left(uint64_t *limit_bytes)
 {
     struct rlimit limit;
     char text[64];
@@ -40,6 +40,7 @@ static uint64_t address_space_left(void)
         !rootfs_read(text, sizeof text, "", "/proc/self/statm")) {
         return UINT64_MAX;
     }
+    *limit_bytes = limit.rlim_cur;
     text[strcspn(text, " ")] = '\0'; // the first number is of the whole address space
     uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     if (!rootfs_parse_u64(&pages, text) || pages > limit.rlim_cur / page_bytes) {
@@ -62,8 +63,11 @@ static void read_memory(struct machine *out, const char *root, const char *memin
     if (limits.memory_left_bytes < available) {
         available = limits.memory_left_bytes;
     }
-    if (root[0] == '\0' && address_space_left() < available) {
-        available = address_space_left();
+    uint64_t limit = UINT64_MAX;
+    uint64_t left = root[0] == '\0' ? address_space_left(&limit) : UINT64_MAX;
+    if (left < available) {
+        available = left;
+        out->address_space_bytes = limit;
     }
     if (available == UINT64_MAX) {
         return;

@@ -100,7 +100,7 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
 {
     char why[128];
     char need[UNITS_TEXT];
-    char left[UNITS_TEXT];
+    char left[MACHINE_AVAILABLE_TEXT];
     uint64_t inner = inner_bytes(machine, options);
     // The three arrays of a triad rotate over the whole; a block each is lost to staggering.
     uint64_t outer = 4 * machine->llc_total_bytes + machine->usable_count * 8 * STREAM_BLOCK;
@@ -114,7 +114,7 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
                     "DRAM was not measured: it needs %s (4 x all last-level caches), of %s that "
                     "are available",
                     units_format_binary(need, outer),
-                    units_format_binary(left, machine->memory_available_bytes));
+                    machine_format_available(left, machine, machine->memory_available_bytes));
     }
     *bytes = *dram && outer > inner ? outer : inner;
     if (!sane) { // nothing says where memory begins: a sweep will
@@ -122,11 +122,12 @@ struct status probe_plan_memory(uint64_t *bytes, bool *dram, struct result_run *
         *bytes = *bytes < most / 4 ? *bytes : most / 4;
     }
     if (*bytes > most) {
-        return status_error(STATUS_UNAVAILABLE,
-                            "probe needs %s of memory; %s are available (four fifths of it may "
-                            "be used)",
-                            units_format_binary(need, *bytes),
-                            units_format_binary(left, machine->memory_available_bytes));
+        return status_error(
+            STATUS_UNAVAILABLE,
+            "probe needs %s of memory; %s are available (four fifths of it may "
+            "be used)",
+            units_format_binary(need, *bytes),
+            machine_format_available(left, machine, machine->memory_available_bytes));
     }
     return status_ok();
 }

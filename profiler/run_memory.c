@@ -32,7 +32,8 @@ struct status run_memory_needed(uint64_t *arena, const struct run_jobs *jobs,
     }
     double available = (double)session->machine.memory_available_bytes;
     if (available > 0 && whole > available && !request->step) { // a step runs what fits
-        char text[4][UNITS_TEXT];
+        char text[3][UNITS_TEXT];
+        char left[MACHINE_AVAILABLE_TEXT];
         return status_error(
             STATUS_UNAVAILABLE,
             "%s needs %s of memory (weights %s, KV cache %s, the rest activations), but %s are "
@@ -40,7 +41,7 @@ struct status run_memory_needed(uint64_t *arena, const struct run_jobs *jobs,
             request->model, units_format_binary(text[0], (uint64_t)whole),
             units_format_binary(text[1], (uint64_t)weights),
             units_format_binary(text[2], (uint64_t)kv),
-            units_format_binary(text[3], (uint64_t)available));
+            machine_format_available(left, &session->machine, (uint64_t)available));
     }
     return status_ok();
 }

@@ -94,5 +94,10 @@ struct status run_steps_plan(uint64_t *out_bytes, const struct model *model,
     }
     *out_bytes += (uint64_t)session->threads * LINE_BYTES; // shares are whole lines
     free(jobs.list);
-    return status;
+    char limit[UNITS_TEXT];
+    uint64_t bytes = session->machine.address_space_bytes;
+    return status.code == STATUS_UNAVAILABLE && bytes > 0
+               ? status_prefix(status, "address space is limited to %s (ulimit -v unlimited)",
+                               units_format_binary(limit, bytes))
+               : status;
 }

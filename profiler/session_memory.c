@@ -105,7 +105,7 @@ static struct status check_memory(const struct session *s, uint64_t bytes, unsig
     // A tenth is left to everyone else.
     if (available > 0 && bytes > available / 10 * 9 / copies) {
         char need[UNITS_TEXT];
-        char have[UNITS_TEXT];
+        char have[MACHINE_AVAILABLE_TEXT];
         char each[48] = "";
         if (copies > 1) {
             (void)snprintf(each, sizeof each, " on each of %u nodes", copies);
@@ -115,7 +115,7 @@ static struct status check_memory(const struct session *s, uint64_t bytes, unsig
                             "largest matrix), %s are available; free some, or use fewer caches "
                             "(taskset) or a smaller model",
                             units_format_binary(need, bytes), each,
-                            units_format_binary(have, available));
+                            machine_format_available(have, &s->machine, available));
     }
     return status_ok();
 }

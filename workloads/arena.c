@@ -1,11 +1,31 @@
 #include "workloads/arena.h"
 
+#include "roofline/units.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+
+// The kernel says no more than "Cannot allocate memory", whichever of its limits was reached.
+static struct status unmapped(size_t bytes, int error)
+{
+    char wanted[UNITS_TEXT];
+    char most[UNITS_TEXT];
+    struct rlimit limit;
+    units_format_binary(wanted, bytes);
+    if (error == ENOMEM && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        return status_error(STATUS_SYSTEM,
+                            "cannot map %s of memory: the address space of a process is limited to "
+                            "%s (RLIMIT_AS); try ulimit -v unlimited, or less: a smaller model, "
+                            "context or batch",
+                            wanted, units_format_binary(most, limit.rlim_cur));
+    }
+    return status_error(STATUS_SYSTEM, "cannot map %s of memory: %s", wanted, strerror(error));
+}
 
 struct status arena_map(struct arena *out, size_t bytes, bool huge)
 {
@@ -24,8 +44,7 @@ struct status arena_map_copies(struct arena *out, size_t bytes, unsigned copies,
     void *mapping = mmap(NULL, mapping_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED) {
-        return status_error(STATUS_SYSTEM, "cannot map %zu bytes of memory: %s", mapping_bytes,
-                            strerror(errno));
+        return unmapped(mapping_bytes, errno);
     }
     // Advice only: a kernel without huge pages refuses it, and what really backs the arena is
     // read back by arena_page_bytes().

@@ -77,7 +77,7 @@ done
 # Sanitizers reserve terabytes of address space: no limit on that under them.
 instrumented=
 grep -qE '__[at]san_init' "$LMROOF" && instrumented=yes
-[ -n "$instrumented" ] || ends 1 "mixtral-8x7b needs .* are available" \
+[ -n "$instrumented" ] || ends 1 "mixtral-8x7b needs .*limited to 7\\.63 GiB: ulimit -v.* are available" \
     sh -c "ulimit -v 8000000; exec $LMROOF run -m mixtral-8x7b"
 ends 2 "phase.*sleep.*accepted" "$LMROOF" run $model --phase sleep
 ends 2 "kv-dtype.*f7.*accepted" "$LMROOF" run $model --kv-dtype f7
@@ -244,6 +244,8 @@ fi
 # --- poor environments
 limit=60
 [ -n "$instrumented" ] || ends 1 "memory|address space" sh -c "ulimit -v 200000; exec $LMROOF run $small"
+[ -n "$instrumented" ] || ends 1 "address space is limited to 195 MiB .*--step.* are to be had" \
+    sh -c "ulimit -v 200000; exec $LMROOF run -m pythia-160m --step --phase decode"
 ends 0 "" sh -c "ulimit -n 6; exec $LMROOF run $small"
 ends 1 "OMP_THREAD_LIMIT" env OMP_THREAD_LIMIT=1 "$LMROOF" run $small --threads "$(nproc)"
 cpu=$(taskset -cp $$ | sed 's/.*: *//; s/[-,].*//')

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 enum { BYTES = 4 << 20 };
 
@@ -53,6 +54,21 @@ static void copies_by_thread(void **state)
     memset(arena.base, 1, 3 * arena.bytes); // all of them are mapped
     arena_unmap(&arena);
     assert_int_equal(arena_map_copies(&arena, SIZE_MAX / 2, 3, false).code, STATUS_INVALID);
+}
+
+// "Cannot allocate memory" does not tell whose limit it was.
+static void a_limit_of_address_space_is_named(void **state)
+{
+    (void)state;
+    struct rlimit before;
+    struct arena arena;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    struct rlimit small = {.rlim_cur = (rlim_t)64 << 20, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    struct status status = arena_map(&arena, (size_t)1 << 30, false);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status.code, STATUS_SYSTEM);
+    assert_non_null(strstr(status.detail, "limited to 64 MiB (RLIMIT_AS); try ulimit -v"));
 }
 
 // A machine of two nodes that this one is not: node numbers beyond any.
@@ -136,6 +152,7 @@ int main(void)
         cmocka_unit_test(words),
         cmocka_unit_test(memory_lies_as_asked),
         cmocka_unit_test(copies_by_thread),
+        cmocka_unit_test(a_limit_of_address_space_is_named),
         cmocka_unit_test(every_node_with_threads_has_a_copy),
         cmocka_unit_test(too_little_memory_is_told_before),
         cmocka_unit_test(nodes_that_are_not_there_are_refused),
