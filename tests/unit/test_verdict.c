@@ -239,7 +239,9 @@ static void steps(void **state)
         {{{BOUND_UNKNOWN, true, 0.6}, {BOUND_LATENCY, true, 0.4}}, CLAIM_CANNOT_TELL, __LINE__},
         {{{BOUND_LATENCY, true, 0.8}, {BOUND_UNKNOWN, true, 0.2}}, CLAIM_REFUTED, __LINE__},
         // what was not measured is unknown, however little is left of the rest
-        {{{BOUND_UNKNOWN, true, NAN}, {BOUND_COMPUTE, true, NAN}}, CLAIM_CANNOT_TELL, __LINE__},
+        {{{BOUND_UNKNOWN, true, (double)NAN}, {BOUND_COMPUTE, true, (double)NAN}},
+         CLAIM_CANNOT_TELL,
+         __LINE__},
         {{{BOUND_COMPUTE, true, 0.3}}, CLAIM_CANNOT_TELL, __LINE__},
         {{{BOUND_COMPUTE, true, 0.6}}, CLAIM_REFUTED, __LINE__},
         // a model that fits in cache is not bound by DRAM, however its operators behave
