@@ -52,14 +52,17 @@ python3 "$TESTS/gguf/recipe.py" "$work/tiny.gguf" tiny >"$work/tiny.json" || exi
 python3 "$work/check.py" "$work/run.json" "$work/tiny.json" whole || exit 1
 grep -qE "down(\.[0-9]+)? q6_k" "$work/out" && grep -qE "down(\.[0-9]+)? q4_k" "$work/out" ||
     { echo "FAIL: the table does not tell the types"; cat "$work/out"; exit 1; }
-# A published shape; what the budget does not reach is planned all the same.
+# A published shape; what the budget does not reach is planned all the same. A machine too slow for a
+# single point replaces no document.
 python3 "$TESTS/gguf/recipe.py" "$work/tinyllama.gguf" tinyllama >"$work/want.json" || exit 1
 "$LMROOF" run -m "$work/tinyllama.gguf" --phase decode --context 16 --threads 1 --no-twins \
     --budget 15 --repeat 3 --counters off --quiet -o "$work/run.json" >"$work/out" 2>"$work/err"
 code=$?
-[ $code -eq 0 ] || grep -q "budget" "$work/err" ||
+[ $code -eq 0 ] || { [ $code -eq 1 ] && grep -q "budget" "$work/err"; } ||
     { echo "FAIL: run: exit $code"; cat "$work/err"; exit 1; }
-python3 "$work/check.py" "$work/run.json" "$work/want.json" planned || exit 1
+if [ $code -eq 0 ]; then
+    python3 "$work/check.py" "$work/run.json" "$work/want.json" planned || exit 1
+fi
 python3 - "$work/iq.gguf" <<PYTHON || exit 1
 import sys
 sys.path.insert(0, "$TESTS/gguf")
