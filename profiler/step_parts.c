@@ -13,14 +13,20 @@
 // A matrix of a usual layer, and one for many rows; heads of two usual widths.
 enum { READS_N = 8192, MANY_N = 2048, READS_K = 2048, MANY_ROWS = 64, STRETCH = 64 << 20 };
 enum { NORM_WIDTH = 2048, NORM_ROWS = LINEAR_BATCH_MAX };
-enum { VARIANTS_MAX = 40, TURNS = 4, PARTS_MAX = 160, ROUNDS_MAX = READING_SAMPLES_MAX };
+enum {
+    VARIANTS_MAX = 40,
+    TURNS_ALL = 3,
+    TURNS = 8,
+    PARTS_MAX = 160,
+    ROUNDS_MAX = READING_SAMPLES_MAX
+};
 
 // Between these a prediction interpolates.
 static const unsigned batches[] = {1, 4, 8, 16, MANY_ROWS, LINEAR_BATCH_MAX};
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-// The first distances are for products of many rows too.
-enum { MANY_DISTANCES = 2 };
+// The first distances are for products of more rows too, which hang less on the memory.
+enum { FEW_ROWS = 4, SOME_DISTANCES = 3, MANY_DISTANCES = 2 };
 
 static const enum linear_class classes[] = {LINEAR_FMA, LINEAR_DOT};
 enum { CLASSES = sizeof classes / sizeof *classes };
@@ -91,7 +97,9 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
     const struct step_parts_request *request = &parts->request;
     struct variant first = {.work = NULL};
     bool many = params->batch >= MANY_ROWS;
-    size_t count = many ? MANY_DISTANCES : WORK_DISTANCES;
+    size_t count = many                        ? MANY_DISTANCES
+                   : params->batch <= FEW_ROWS ? WORK_DISTANCES
+                                               : SOME_DISTANCES;
     if (!linear_supported(params->format, params->class_, params->isa) ||
         !status_is_ok(work_linear(&first.work, params, params->batch))) {
         return;
@@ -109,7 +117,8 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
     }
 }
 
-// NULL if the limit was reached before all were seen.
+// After two turns the slower half leaves in each. NULL if the limit was reached before all were
+// seen.
 static struct variant *fastest(struct variants *variants, const struct limit *limit)
 {
     struct contest contest;
@@ -123,7 +132,7 @@ static struct variant *fastest(struct variants *variants, const struct limit *li
                 contest.seconds[contest.turns][i] = time_variant(&variants->list[i]);
             }
         }
-        if (++contest.turns > 1) {
+        if (++contest.turns >= TURNS_ALL) {
             contest_halve(&contest);
         }
     }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const size_t work_distances[WORK_DISTANCES] = {6144, 0,    512,  1024, 1536,
+const size_t work_distances[WORK_DISTANCES] = {6144, 0,    1024, 512,  1536,
                                                2048, 4096, 7168, 8192, 16384};
 
 enum work_kind { WORK_LINEAR, WORK_QUANTISE, WORK_ATTENTION, WORK_HEADS, WORK_EXPERTS, WORK_SGEMM };
