@@ -135,12 +135,15 @@ static double weight_rate(bool *whole, const struct result_machine *machine, con
     return 1 / (low + part * (high - low));
 }
 
-// Rows that an operator's weights are multiplied with on average; experts have fewer than the step.
-static double rows_of(const struct step_cost *cost, enum dtype_id weights)
+// Rows that an operator's weights are multiplied with; of experts, on average over those touched.
+static double rows_of(const struct step *step, const struct step_cost *cost, enum dtype_id weights)
 {
     const struct dtype *dtype = dtype_get(weights);
     double bytes = (double)dtype->block_bytes / dtype->block_elements;
-    return fmax(1, cost->flop * bytes / (2 * cost->bytes.weights));
+    if (cost->op == MODEL_OP_EXPERTS) {
+        return fmax(1, cost->flop * bytes / (2 * cost->bytes.weights));
+    }
+    return (double)(cost->op == MODEL_OP_HEAD ? step->head_rows : step->rows);
 }
 
 static void set_products(struct estimate_rates *out, const struct result_machine *machine,
@@ -150,8 +153,8 @@ static void set_products(struct estimate_rates *out, const struct result_machine
         const struct step_cost *cost = &step->operators[i];
         if (estimate_reads_weights(cost->op) && cost->bytes.weights > 0) {
             bool whole = false;
-            out->operator_bytes_per_s[cost->op] =
-                weight_rate(&whole, machine, dtype_name(weights), rows_of(cost, weights), end);
+            out->operator_bytes_per_s[cost->op] = weight_rate(&whole, machine, dtype_name(weights),
+                                                              rows_of(step, cost, weights), end);
             out->operator_flop_per_s[cost->op] = whole ? (double)INFINITY : 0;
         }
     }

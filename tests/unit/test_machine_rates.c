@@ -11,16 +11,19 @@ static struct result_weight_read reads_at(const char *dtype, unsigned batch, dou
     return read;
 }
 
-// A step of two products, of so many rows each.
+// A step of products of so many rows; experts are touched by a quarter of them each.
 static struct step products_of(enum dtype_id dtype, double rows)
 {
     const struct dtype *type = dtype_get(dtype);
     double weights = 1e6 * type->block_bytes / type->block_elements;
-    struct step step = {.operator_count = 2};
+    struct step step = {.operator_count = 3, .rows = (uint64_t)rows, .head_rows = (uint64_t)rows};
     step.operators[0] = (struct step_cost){.op = MODEL_OP_DOWN, .flop = 2e6 * rows};
     step.operators[0].bytes.weights = weights;
     step.operators[1] = step.operators[0];
     step.operators[1].op = MODEL_OP_HEAD;
+    step.operators[2] = step.operators[0]; // four times the experts, a quarter of the rows each
+    step.operators[2].op = MODEL_OP_EXPERTS;
+    step.operators[2].bytes.weights *= 4;
     return step;
 }
 
@@ -58,6 +61,9 @@ static void weights_are_read_as_fast_as_measured(void **state)
     const struct step few = products_of(DTYPE_Q8_0, 8);
     assert_true(isinf(machine_estimate_rates(&machine, DTYPE_Q8_0, &few, RATE_VALUE)
                           .operator_flop_per_s[MODEL_OP_HEAD]));
+    ASSERT_CLOSE(machine_estimate_rates(&machine, DTYPE_Q8_0, &few, RATE_VALUE)
+                     .operator_bytes_per_s[MODEL_OP_EXPERTS],
+                 30e9, 1e-9); // as two rows
     reads[0].batch = 512;
     ASSERT_CLOSE(rate_at(&machine, DTYPE_Q8_0, 1024, RATE_VALUE), 5e9, 1e-9); // in two goes
     ASSERT_CLOSE(rate_at(&machine, DTYPE_Q8_0, 1, RATE_LOW), 36e9, 1e-9);
