@@ -209,7 +209,17 @@ void validation_judge(struct validation *out, const struct result_run *run)
     write_finding(out, run);
 }
 
-void validation_interrupted(struct validation *out, const struct result_run *run)
+bool validation_is_whole(const struct result_run *run)
+{
+    for (size_t i = 0; i < run->point_count; i++) {
+        if (!reading_is_present(&run->points[i].seconds)) {
+            return false;
+        }
+    }
+    return run->point_count > 0;
+}
+
+void validation_interrupted(struct validation *out, const struct result_run *run, const char *why)
 {
     memset(out, 0, sizeof *out);
     out->verdict = CLAIM_CANNOT_TELL;
@@ -218,7 +228,7 @@ void validation_interrupted(struct validation *out, const struct result_run *run
     (void)snprintf(out->claim, sizeof out->claim, "decode of %s is bound by memory bandwidth",
                    run->model_name[0] == '\0' ? "the model" : run->model_name);
     (void)snprintf(out->finding, sizeof out->finding,
-                   "not judged: interrupted before the whole step was measured");
+                   "not judged before the whole step was measured: %s", why);
 }
 
 static void print_evidence(FILE *out, const struct verdict_evidence *evidence, size_t count,

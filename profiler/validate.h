@@ -23,8 +23,12 @@ struct validation {
  *  other_mix (NaN: unknown). The step's ratios are its operators', weighted by time. */
 void validation_judge(struct validation *out, const struct result_run *run);
 
-/** The verdict on a run that a signal ended: cannot tell, whatever was measured by then. */
-void validation_interrupted(struct validation *out, const struct result_run *run);
+/** The verdict on a run that did not come to its end: cannot tell, whatever was measured by then.
+ *  why: "interrupted", or what failed. */
+void validation_interrupted(struct validation *out, const struct result_run *run, const char *why);
+
+/** True if every operator was measured. */
+bool validation_is_whole(const struct result_run *run);
 
 /** Writes the document to path (may be NULL) and, if asked, to context->out. */
 CHECKED struct status validation_write_json(const struct validation *validation,

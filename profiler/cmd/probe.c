@@ -12,6 +12,7 @@
 #include "profiler/probe_check.h"
 #include "profiler/probe_json.h"
 #include "profiler/probe_text.h"
+#include "profiler/run.h"
 #include "workloads/linear_trial.h"
 
 #include <stdlib.h>
@@ -215,19 +216,34 @@ static struct status measure(struct probe_report *report, const struct command_c
     return status;
 }
 
+static bool has_ceiling(const struct result_machine *machine)
+{
+    return machine->bandwidth_count + machine->compute_count + machine->latency_count > 0;
+}
+
 static struct status measure_and_write(int *exit_code, struct probe_report *report,
                                        const struct command_context *context,
                                        const struct probe_input *input)
 {
+    bool older = input->output != NULL && access(input->output, F_OK) == 0;
     struct status status = measure(report, context, input);
     if (status.code == STATUS_OK && input->check != NULL) {
         status = check_drift(exit_code, report, input);
     }
-    // What was measured until an interruption is kept; after other errors there are no figures.
-    if (status.code == STATUS_OK || status.code == STATUS_INTERRUPTED) {
-        TRY(write_report(context, input, report));
+    bool whole = status.code == STATUS_OK;
+    struct probe_input to = *input;
+    if (!has_ceiling(&report->run.machine) && older) {
+        to.output = NULL; // an older profile stays until there is one to put in its place
     }
-    return status;
+    // What was measured until an interruption is kept. After other errors nothing is shown, and
+    // the document says how far it came.
+    if (whole || status.code == STATUS_INTERRUPTED) {
+        TRY(write_report(context, &to, report));
+    } else if (to.output != NULL && status.code != STATUS_INVALID) {
+        TRY(probe_write(report, context, to.output, false));
+    }
+    return status.code == STATUS_INTERRUPTED && to.output != NULL ? run_interrupted(to.output)
+                                                                  : status;
 }
 
 static struct status check_input(const struct probe_input *input, const struct machine *machine)

@@ -4,6 +4,7 @@
 #include "profiler/run.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum option_key {
     KEY_DTYPE = 256,
@@ -125,16 +126,18 @@ static struct status judge(int *exit_code, const struct result_run *run,
     return validation_write_json(&validation, run, context, output, request->json);
 }
 
-// Where a document was asked for it says that, and how far, the step was measured.
-static struct status note_interruption(const struct result_run *run,
-                                       const struct run_request *request, const char *output,
-                                       const struct command_context *context,
-                                       struct status interrupted)
+// Where a document was asked for it says that, and how far, the step was measured. An older one
+// stays until there is a figure to put in its place.
+static struct status note_end(const struct result_run *run, const struct run_request *request,
+                              const char *output, const struct command_context *context, bool older,
+                              struct status ended)
 {
     struct validation validation;
-    validation_interrupted(&validation, run);
-    TRY(validation_write_json(&validation, run, context, output, request->json));
-    return output == NULL ? interrupted : run_interrupted(output);
+    bool stopped = ended.code == STATUS_INTERRUPTED;
+    const char *kept = older && !run_has_measurement(run) ? NULL : output;
+    validation_interrupted(&validation, run, stopped ? "interrupted" : ended.detail);
+    TRY(validation_write_json(&validation, run, context, kept, stopped && request->json));
+    return kept == NULL || !stopped ? ended : run_interrupted(kept);
 }
 
 static struct status run(int *exit_code, const struct command_context *context, int argc,
@@ -155,11 +158,13 @@ static struct status run(int *exit_code, const struct command_context *context, 
     if (output != NULL) {
         TRY(output_check(output));
     }
+    bool older = output != NULL && access(output, F_OK) == 0;
     struct status status = run_execute(&result, &request, context);
     if (status.code == STATUS_OK) {
+        result.complete = result.complete && validation_is_whole(&result);
         status = judge(exit_code, &result, &request, output, context);
-    } else if (status.code == STATUS_INTERRUPTED) {
-        status = note_interruption(&result, &request, output, context, status);
+    } else if (status.code == STATUS_INTERRUPTED || status.code == STATUS_UNAVAILABLE) {
+        status = note_end(&result, &request, output, context, older, status);
     }
     result_run_free(&result);
     return status;

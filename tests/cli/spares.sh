@@ -54,6 +54,24 @@ echo older >old.json
 ends 1 "$LMROOF" run -m model --phase decode --context 8 --budget 0.001 --quiet -o old.json
 [ "$(cat old.json)" = older ] || fail "a run that measured nothing replaced the older result"
 
+ends 1 "$LMROOF" validate -m model --context 8 --budget 0.001 --quiet -o old.json
+[ "$(cat old.json)" = older ] || fail "a validate that measured nothing replaced the older result"
+# Where there is none, the document says how far it came: as run's does, so validate's and probe's.
+partial() { # COMMAND...
+    ends 1 "$@" -o "partial.json"
+    grep -q '"complete": false' partial.json || fail "$*: no partial document"
+    sh "$TESTS/schema.sh" partial.json >out 2>&1
+    case $? in 0 | 77) ;; *) fail "$*: $(cat out)" ;; esac
+    rm -f partial.json
+}
+partial "$LMROOF" run -m model --phase decode --context 8 --budget 0.001 --quiet
+partial "$LMROOF" validate -m model --context 8 --budget 0.001 --quiet
+if [ "$(nproc)" -gt 1 ]; then
+    partial env OMP_THREAD_LIMIT=1 "$LMROOF" probe --quick --quiet --threads "$(nproc)"
+    ends 1 env OMP_THREAD_LIMIT=1 "$LMROOF" probe --quick --quiet --threads "$(nproc)" -o old.json
+    [ "$(cat old.json)" = older ] || fail "a probe that measured nothing replaced the older profile"
+fi
+
 for json in '' --json; do
     timeout -s TERM 0.3 "$LMROOF" run -m pythia-160m --phase decode --quiet $json -o old.json >out 2>err
     [ "$(cat old.json)" = older ] && grep -q 'what was measured is in' err &&

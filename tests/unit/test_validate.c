@@ -137,12 +137,26 @@ static void the_unknown_is_not_judged(void **state)
     ASSERT_CLOSE(v.unknown_fraction, 0.4, 1e-12);
 }
 
+// A step of which an operator was not measured is no whole one.
+static void operators_that_are_missing_are_seen(void **state)
+{
+    struct result_point points[2] = {{.operator_ = "qkv"}, {.operator_ = "head"}};
+    struct result_run run = {.points = points, .point_count = 2};
+    (void)state;
+    points[0].seconds = reading_plain(1e-3, ORIGIN_TIMED);
+    assert_false(validation_is_whole(&run));
+    points[1].seconds = reading_plain(2e-3, ORIGIN_TIMED);
+    assert_true(validation_is_whole(&run));
+    run.point_count = 0;
+    assert_false(validation_is_whole(&run));
+}
+
 static void an_interrupted_run_is_not_judged(void **state)
 {
     (void)state;
     struct validation v;
     const struct result_run run = {.point_count = 0};
-    validation_interrupted(&v, &run);
+    validation_interrupted(&v, &run, "interrupted");
     assert_int_equal(v.verdict, CLAIM_CANNOT_TELL);
     assert_non_null(strstr(v.finding, "interrupted"));
     assert_true(v.claim[0] != '\0' && isnan(v.memory_fraction) && isnan(v.unknown_fraction));
@@ -181,6 +195,7 @@ int main(void)
         cmocka_unit_test(a_cached_model_refutes),
         cmocka_unit_test(the_unknown_is_not_judged),
         cmocka_unit_test(an_interrupted_run_is_not_judged),
+        cmocka_unit_test(operators_that_are_missing_are_seen),
         cmocka_unit_test(the_text_holds_every_operator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
