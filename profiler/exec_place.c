@@ -1,5 +1,6 @@
 #include "profiler/exec_place.h"
 
+#include "profiler/doctor_facts.h"
 #include "profiler/host_facts.h"
 #include "profiler/result_build.h"
 #include "profiler/results_json.h"
@@ -162,6 +163,8 @@ static struct status measure_session(struct exec_result *out, struct session *se
     struct status status = run_roofs_report(&out->run.machine, roofs);
     free(roofs);
     condition_facts_add(&out->run, &session->machine, session->team, session->blas);
+    doctor_visit(&out->run, &session->machine, session->blas, session->blas_absent,
+                 session->threads);
     return status;
 }
 

@@ -238,6 +238,14 @@ assert abs(fraction - place["flop_per_s"]["value"] / place["roof"]["attainable_f
 PYTHON
 ends 125 $exec --quiet -m pythia-160m --tokens 10 --window 0: --machine "$work/text" -- sleep 0.3
 one_line "text"
+# Roofs that are measured here come with what costs this machine bandwidth, as probe's do.
+ends 0 python3 -c 'import ctypes, os, sys
+assert ctypes.CDLL(None).prctl(41, 1, 0, 0, 0) == 0  # PR_SET_THP_DISABLE
+os.execv(sys.argv[1], sys.argv[1:])' $exec -m pythia-160m --dtype bf16 --tokens 10 --window 0:0.3 \
+    -o "$work/roofs.json" -- sleep 0.4
+valid "$work/roofs.json"
+is "$work/roofs.json" '"thp_off" in [w["code"] for w in d["warnings"]]'
+grep -q 'warning: transparent huge pages are off' "$work/err" || fail "no findings beside measured roofs"
 
 # --- results that have nowhere to go are our own failure; the command's own status comes first
 ends 125 sh -c '"$@" >&-' sh $exec --quiet -- sleep 0.1
