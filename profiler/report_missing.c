@@ -27,13 +27,15 @@ bool report_incomplete_text(char out[REPORT_LINE], const struct result_run *run)
     size_t measured = report_measured_count(run);
     const struct absence *why = first_absence(run);
     out[0] = '\0';
-    if (!run->complete) {
+    if (!run->complete && run->claim.claim[0] != '\0') { // such a document has no points
+        (void)snprintf(out, REPORT_LINE, "INCOMPLETE: not every operator was measured");
+    } else if (!run->complete) {
         (void)snprintf(out, REPORT_LINE,
-                       "INCOMPLETE: ended before the last point; %zu points were measured",
-                       measured);
+                       "INCOMPLETE: ended before the last point; %zu point%s measured", measured,
+                       measured == 1 ? " was" : "s were");
     } else if (why != NULL) {
-        (void)snprintf(out, REPORT_LINE, "INCOMPLETE: %zu of %zu points measured: %s", measured,
-                       run->point_count, why->text);
+        (void)snprintf(out, REPORT_LINE, "INCOMPLETE: %zu of %zu points measured%s%s", measured,
+                       run->point_count, why->text[0] == '\0' ? "" : ": ", why->text);
     }
     return out[0] != '\0';
 }

@@ -272,7 +272,11 @@ static struct status write_run(FILE *out, const struct report_input *input, size
         write_heading(out, input, input->labels[index]);
     }
     TRY(write_points(out, input, run));
-    write_heading(out, input, "Ceilings (95 % interval of the median; bandwidth in user bytes)");
+    if (run->machine.bandwidth_count + run->machine.latency_count + run->machine.compute_count >
+        0) {
+        write_heading(out, input,
+                      "Ceilings (95 % interval of the median; bandwidth in user bytes)");
+    }
     write_bandwidth(out, &run->machine);
     write_latency(out, &run->machine);
     write_compute(out, &run->machine);

@@ -110,12 +110,34 @@ static void a_step_says_what_its_parts_add_up_to(void **unused)
                               "of its time)");
 }
 
+// What is missing is told in one line, without a colon in front of nothing.
+static void incomplete_runs_say_why(void **state)
+{
+    char text[REPORT_LINE];
+    struct result_point points[2] = {{.operator_ = "qkv"}, {.operator_ = "head"}};
+    struct result_run run = {.points = points, .point_count = 2, .complete = true};
+    (void)state;
+    points[0].seconds = reading_plain(1e-3, ORIGIN_TIMED);
+    assert_true(report_incomplete_text(text, &run));
+    assert_string_equal(text, "INCOMPLETE: 1 of 2 points measured");
+    points[1].seconds = reading_absent(ABSENT_NOT_SCHEDULED, "no time", "");
+    assert_true(report_incomplete_text(text, &run));
+    assert_string_equal(text, "INCOMPLETE: 1 of 2 points measured: no time");
+    run.complete = false;
+    assert_true(report_incomplete_text(text, &run));
+    assert_string_equal(text, "INCOMPLETE: ended before the last point; 1 point was measured");
+    (void)snprintf(run.claim.claim, sizeof run.claim.claim, "claim");
+    assert_true(report_incomplete_text(text, &run));
+    assert_string_equal(text, "INCOMPLETE: not every operator was measured");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(disturbed_points_of_all_passes),
                                        cmocka_unit_test(operators_of_one_table_differ),
                                        cmocka_unit_test(crossovers_in_words),
                                        cmocka_unit_test(integer_sections_are_not_in_flop),
-                                       cmocka_unit_test(a_step_says_what_its_parts_add_up_to)};
+                                       cmocka_unit_test(a_step_says_what_its_parts_add_up_to),
+                                       cmocka_unit_test(incomplete_runs_say_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
