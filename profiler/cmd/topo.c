@@ -87,6 +87,11 @@ static struct status show(const struct command_context *context, const struct ma
             (void)fprintf(context->out, "%-14s%s\n", "modules", findings->host[i].text);
         }
         probe_print_warnings(context->out, findings);
+        if (findings->warning_count == 0 && root_of(machine, input) != NULL) {
+            (void)fprintf(context->out,
+                          "\nWarnings\n  none: nothing was found that costs bandwidth "
+                          "or FLOPs\n");
+        }
     }
     return status_ok();
 }

@@ -81,6 +81,10 @@ fi
 "$LMROOF" topo >&- 2>"$dir/err"
 [ $? -eq 1 ] || fail "a closed stdout is not exit 1"
 
+# With findings or without: that they were looked for is said.
+"$LMROOF" topo | grep -q '^Warnings$' || fail "topo does not say whether there are findings"
+"$LMROOF" topo | sed -n '/^Warnings$/,$p' | grep -Eq '^  (none|[a-z_0-9]+): ' || fail "neither findings nor none"
+
 # The affinity mask is a limit, and what a user exported for hwloc is not the machine.
 first=$("$LMROOF" topo | sed -n 's/^usable .*(\([0-9]*\).*/\1/p')
 taskset -c "$first" "$LMROOF" topo | grep -q "^usable  *1 cpu ($first) on 1 core" ||
