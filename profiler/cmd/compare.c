@@ -87,6 +87,9 @@ static struct status write_answer(const struct command_context *context,
     for (size_t i = 0; !from->answer.quiet && i < comparison->unlike_count; i++) {
         (void)fprintf(context->err, "lmroof: warning: %s\n", comparison->unlike[i].text);
     }
+    for (size_t i = 0; !from->answer.quiet && from->answer.verbose && i < from->word_count; i++) {
+        machine_source_warn(context->err, &machines[i], true);
+    }
     if (from->answer.output != NULL && !document) {
         TRY(save_picture(context, from, machines));
     }

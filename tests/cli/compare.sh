@@ -40,6 +40,10 @@ EOF
 grep -q '0.5x  differs !threads_per_core !pages !unsteady' "$work/text" || fail "no marks in the table"
 grep -q 'per price' "$work/text" || fail "no prices in the table"
 [ "$(grep -c warning "$work/err")" -ge 6 ] || fail "too few warnings: $(cat "$work/err")"
+"$LMROOF" compare "$machine" epyc-9654 --verbose >/dev/null 2>"$work/err" || fail "--verbose"
+grep -q 'warning: machine.json: turbo_unknown' "$work/err" && grep -q 'not_saturated' "$work/err" ||
+    fail "--verbose does not tell the profiles' warnings: $(cat "$work/err")"
+"$LMROOF" compare "$machine" epyc-9654 2>&1 >/dev/null | grep -q turbo_unknown && fail "told without --verbose"
 "$LMROOF" compare "$machine" "$machine" --json --quiet >"$work/document.json" 2>"$work/err" ||
     fail "--json"
 [ -s "$work/err" ] && fail "--quiet wrote $(cat "$work/err")"
