@@ -238,15 +238,18 @@ BLOCKS(mxfp4, LINE_MXFP4)
     {                                                                                         \
         name(acc, weights, group_step, units, x, prefetch_bytes, columns);                    \
     }
-#define TILES(name)                                                                        \
-    TILE(name, 1)                                                                          \
-    TILE(name, 2)                                                                          \
-    TILE(name, 3)                                                                          \
-    TILE(name, 4)                                                                          \
-    TILE(name, 5)                                                                          \
-    TILE(name, 6)                                                                          \
-    TILE(name, 7) TILE(name, 8) TILE(name, 9) TILE(name, 10) TILE(name, 11) TILE(name, 12) \
-        TILE(name, 13) TILE(name, 14) TILE(name, 15) TILE(name, 16)
+#define TILES(name) \
+    TILE(name, 1)   \
+    TILE(name, 2)   \
+    TILE(name, 3)   \
+    TILE(name, 4)   \
+    TILE(name, 5)   \
+    TILE(name, 6)   \
+    TILE(name, 7)   \
+    TILE(name, 8)   \
+    TILE(name, 9)   \
+    TILE(name, 10)  \
+    TILE(name, 11) TILE(name, 12) TILE(name, 13) TILE(name, 14) TILE(name, 15) TILE(name, 16)
 #define LIST(name)                                                                                \
     {                                                                                             \
         name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8, name##_9, \

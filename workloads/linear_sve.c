@@ -178,14 +178,14 @@ SIMD_INLINE svint8_t sve_signed(svbool_t p, svuint32_t words, const unsigned bit
             FOR_##n(STORE, 0)                                                                     \
         }                                                                                         \
     }
-#define BLOCKS_TILES(name, bits, scales, blocks)                                          \
-    BLOCKS_TILE(name, bits, scales, blocks, 1)                                            \
-    BLOCKS_TILE(name, bits, scales, blocks, 2)                                            \
-    BLOCKS_TILE(name, bits, scales, blocks, 3)                                            \
-    BLOCKS_TILE(name, bits, scales, blocks, 4)                                            \
-    BLOCKS_TILE(name, bits, scales, blocks, 5)                                            \
-    BLOCKS_TILE(name, bits, scales, blocks, 6) BLOCKS_TILE(name, bits, scales, blocks, 7) \
-        BLOCKS_TILE(name, bits, scales, blocks, 8)
+#define BLOCKS_TILES(name, bits, scales, blocks) \
+    BLOCKS_TILE(name, bits, scales, blocks, 1)   \
+    BLOCKS_TILE(name, bits, scales, blocks, 2)   \
+    BLOCKS_TILE(name, bits, scales, blocks, 3)   \
+    BLOCKS_TILE(name, bits, scales, blocks, 4)   \
+    BLOCKS_TILE(name, bits, scales, blocks, 5)   \
+    BLOCKS_TILE(name, bits, scales, blocks, 6)   \
+    BLOCKS_TILE(name, bits, scales, blocks, 7) BLOCKS_TILE(name, bits, scales, blocks, 8)
 
 FLOATS_TILES(f32, LINE_F32)
 FLOATS_TILES(bf16, LINE_BF16)
