@@ -9,6 +9,7 @@
 #include "profiler/result_build.h"
 #include "profiler/run_document_json.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -58,6 +59,7 @@ static struct status prepare(struct setup *s)
 
 static struct status open_counters(struct setup *s, const int *tasks, size_t count, bool on_exec)
 {
+    assert(s->machine.usable != NULL); // machine_detect() found one cpu at least
     const struct process_counter_options options = {.machine = &s->machine,
                                                     .cpu = s->machine.usable[0].os_index,
                                                     .policy = s->request->counters,

@@ -43,7 +43,10 @@ struct status report_find(const struct report_format **out, const char *path, co
 struct status report_save(const char *path, const struct report_input *input)
 {
     const struct report_format *format = NULL;
-    TRY(report_find(&format, path, ""));
+    struct status status = report_find(&format, path, "");
+    if (format == NULL) {
+        return status;
+    }
     TRY(output_check(path));
     char *text = NULL;
     size_t size = 0;
@@ -55,7 +58,7 @@ struct status report_save(const char *path, const struct report_input *input)
     if (input->ends_at_once) {
         prompt_end_begin(&before);
     }
-    struct status status = format->write(memory, input);
+    status = format->write(memory, input);
     bool whole = !ferror(memory);
     whole = fclose(memory) == 0 && whole;
     if (status.code == STATUS_OK && !whole) {

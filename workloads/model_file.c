@@ -126,8 +126,10 @@ static struct status open_regular(FILE **out, const char *path)
 static struct status load_file(struct model *out, const char *path)
 {
     FILE *file = NULL;
-    TRY(open_regular(&file, path));
-    struct status status;
+    struct status status = open_regular(&file, path);
+    if (file == NULL) {
+        return status;
+    }
     if (is_gguf_file(file, path)) {
         status = gguf_read_model(out, path);
         if (status_is_ok(status)) {
