@@ -78,6 +78,7 @@ static void take_line(struct slot *slots, const char *line, size_t length)
     }
     memcpy(copy, line, length);
     copy[length] = '\0';
+    // Four digits overflow no number. NOLINTNEXTLINE(cert-err34-c)
     if (sscanf(copy, "E:MEMORY_DEVICE_%4u_%63[A-Z_]=%n", &index, key, &at) == 2 && at > 0 &&
         index < MEMORY_MODULES_MAX) {
         take_property(&slots[index], key, copy + at);

@@ -68,6 +68,7 @@ static void warm(struct ceilings *session, const struct ceiling *ceiling)
 void ceiling_sample_stream(struct ceiling_sample *out, struct ceilings *session,
                            struct ceiling *ceiling)
 {
+    assert(ceiling->stream != NULL);
     struct stream_call call = {session->slices, ceiling->stream->run};
     double bytes = 0;
     for (unsigned t = 0; t < session->threads; t++) {
@@ -140,6 +141,7 @@ struct status ceiling_prepare_stream(struct ceiling *out, struct ceilings *sessi
                                      uint64_t working_set_bytes)
 {
     unsigned arrays = array_count(kernel);
+    assert(arrays > 0);
     memset(out, 0, sizeof *out);
     *out = (struct ceiling){.kind = CEILING_STREAM, .level = level, .stream = kernel, .passes = 1};
     size_t wanted =

@@ -206,6 +206,14 @@ static void judge(struct certificate *out, enum counter_fault *faults,
     }
 }
 
+// True if the work needs no buffer, or there is one by now.
+static bool has_buffer(struct known_buffer *buffer, enum known_work work, bool fully)
+{
+    size_t bytes = fully ? BUFFER_FULL_BYTES : BUFFER_SHORT_BYTES;
+    return !is_memory(work) || buffer->bytes != NULL ||
+           status_is_ok(known_buffer_create(buffer, bytes));
+}
+
 void certificate_run(struct certificate *out, enum counter_fault *faults,
                      const struct counter_source *source, void *group,
                      const struct counter_event *events, size_t count,
@@ -216,12 +224,8 @@ void certificate_run(struct certificate *out, enum counter_fault *faults,
     for (unsigned k = 0; k < KNOWN_WORK_COUNT; k++) {
         enum known_work work = (enum known_work)k;
         if (!known_work_runs(work, options->isa) ||
-            !is_wanted(events, count, work, options->fully)) {
-            continue;
-        }
-        size_t bytes = options->fully ? BUFFER_FULL_BYTES : BUFFER_SHORT_BYTES;
-        if (is_memory(work) && buffer.bytes == NULL &&
-            !status_is_ok(known_buffer_create(&buffer, bytes))) {
+            !is_wanted(events, count, work, options->fully) ||
+            !has_buffer(&buffer, work, options->fully)) {
             continue;
         }
         struct counter_interval interval = {.count = {0}};

@@ -136,6 +136,25 @@ static const char *y_format(const struct chart *chart)
     return chart->stacked ? "%.1f" : most < 1000 ? "%g" : "%.1s %c";
 }
 
+// The plot command's words for series i.
+static void write_series(FILE *s, const struct chart_series *series, size_t i, bool text)
+{
+    const char *comma = i == 0 ? "" : ", ";
+    const char *colour = palette[i % PALETTE];
+    if (text) {
+        (void)fprintf(s, "%s$data%zu using 1:2 with %s title ", comma, i,
+                      series->bound ? "dots" : "points");
+    } else {
+        (void)fprintf(s, "%s$data%zu using 1:2 with linespoints pt %d lc rgb '%s'%s title ", comma,
+                      i, series->bound ? 6 : 7, colour, series->bound ? " dt 2" : "");
+    }
+    gnuplot_quote(s, series->label);
+    if (!text && !series->bound) {
+        (void)fprintf(s, ", $data%zu using 1:2:3:4 with yerrorbars pt 0 lc rgb '%s' notitle", i,
+                      colour);
+    }
+}
+
 static void write_lines(FILE *s, const struct chart *chart, bool text)
 {
     write_lines_data(s, chart);
@@ -144,21 +163,7 @@ static void write_lines(FILE *s, const struct chart *chart, bool text)
     write_point_ticks(s, chart);
     (void)fputs("plot ", s);
     for (size_t i = 0; i < chart->series_count; i++) {
-        const struct chart_series *series = &chart->series[i];
-        const char *colour = palette[i % PALETTE];
-        if (text) {
-            (void)fprintf(s, "%s$data%zu using 1:2 with %s title ", i == 0 ? "" : ", ", i,
-                          series->bound ? "dots" : "points");
-        } else {
-            (void)fprintf(s, "%s$data%zu using 1:2 with linespoints pt %d lc rgb '%s'%s title ",
-                          i == 0 ? "" : ", ", i, series->bound ? 6 : 7, colour,
-                          series->bound ? " dt 2" : "");
-        }
-        gnuplot_quote(s, series->label);
-        if (!text && !series->bound) {
-            (void)fprintf(s, ", $data%zu using 1:2:3:4 with yerrorbars pt 0 lc rgb '%s' notitle", i,
-                          colour);
-        }
+        write_series(s, &chart->series[i], i, text);
     }
     (void)fputs("\n", s);
 }

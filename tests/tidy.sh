@@ -50,7 +50,7 @@ with open(build + "/tidy/files", "w") as file:
     file.write("".join(c["file"] + "\n" for c in commands))
 PYTHON
 # Kernels are written once in macros and widened by the compiler's own intrinsics.
-kernels='/(ceilings/.*|(attention|linear)_(portable|avx.*|neon.*|sve.*)|simd/.*)\.c$'
+kernels='/(ceilings/.*|(attention|linear)_(portable|latent|amx|avx.*|vnni.*|neon.*|sve.*))\.c$'
 tidy="xargs -n 4 -P ${JOBS:-2} $clang_tidy --quiet -p $build/tidy"
 grep -vE "$kernels" "$build/tidy/files" | grep -v /tests/ | $tidy 2>/dev/null || fail "clang-tidy"
 grep -E "$kernels" "$build/tidy/files" | $tidy --checks=-bugprone-macro-parentheses,-readability-\*,\

@@ -262,7 +262,8 @@ double attention_flop_executed(const struct attention *attention)
     for (uint64_t row = 0; row < a->params.rows; row++) {
         uint64_t position = a->params.context + row;
         uint64_t first = attention_first_seen(a, position);
-        pairs += (double)(position / ATTENTION_PAGE - first / ATTENTION_PAGE + 1);
+        uint64_t pages = position / ATTENTION_PAGE - first / ATTENTION_PAGE + 1;
+        pairs += (double)pages;
     }
     return per_page * pairs * a->params.batch * a->params.heads;
 }

@@ -33,9 +33,10 @@ struct attention_quant attention_quant_shape(enum line_format format, unsigned k
 static size_t integer_at(const struct attention_quant *shape, unsigned token, unsigned d,
                          bool value)
 {
-    return value ? shape->v_values + (d / LINE_ROWS * ATTENTION_PAGE + token) * LINE_ROWS +
-                       d % LINE_ROWS
-                 : ((size_t)(token / LINE_ROWS) * shape->k_dim + d) * LINE_ROWS + token % LINE_ROWS;
+    return value
+               ? shape->v_values + ((size_t)(d / LINE_ROWS) * ATTENTION_PAGE + token) * LINE_ROWS +
+                     d % LINE_ROWS
+               : ((size_t)(token / LINE_ROWS) * shape->k_dim + d) * LINE_ROWS + token % LINE_ROWS;
 }
 
 static unsigned char *scales_of(const struct attention_quant *shape, unsigned char *page,

@@ -126,10 +126,10 @@ static struct status create(struct forward *f, const struct model *model)
     TRY(create_head(f, model));
     plan_table(&f->embedding, f, &model->embedding);
     plan_table(&f->positions, f, &model->positions);
-    if (f->positions.n > 0 && f->first_position + f->tokens > f->positions.n) {
+    unsigned long long past = f->first_position + f->tokens;
+    if (f->positions.n > 0 && past > f->positions.n) {
         return status_error(STATUS_INVALID,
-                            "--step: position %llu of a model that has learned %llu of them",
-                            (unsigned long long)(f->first_position + f->tokens),
+                            "--step: position %llu of a model that has learned %llu of them", past,
                             (unsigned long long)f->positions.n);
     }
     f->embedding.offset = model->tied ? SIZE_MAX : 0; // forward_layout() sees which

@@ -76,6 +76,15 @@ static bool may_use_tiles(void)
     return syscall(SYS_arch_prctl, (long)ASK_PERMISSION, (long)FEATURE_TILE_DATA) == 0;
 }
 
+static uint32_t avx512_features(struct cpuid_words seven, struct cpuid_words seven_one)
+{
+    uint32_t features = ISA_AVX512;
+    features |= has_bits(seven.ecx, 1u << 11) ? (uint32_t)ISA_AVX512_VNNI : 0;
+    features |= has_bits(seven.edx, 1u << 23) ? (uint32_t)ISA_AVX512_FP16 : 0;
+    features |= has_bits(seven_one.eax, 1u << 5) ? (uint32_t)ISA_AVX512_BF16 : 0;
+    return features;
+}
+
 // Bits of CPUID leaves 1 and 7: Intel SDM vol. 2A, table 3-8; AMX and FP16: Intel 319433.
 static uint32_t detect_features(void)
 {
@@ -94,10 +103,7 @@ static uint32_t detect_features(void)
     }
     if ((features & ISA_AVX2) != 0 && has_bits(xcr0, XCR0_AVX512) &&
         has_bits(seven.ebx, 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31)) {
-        features |= ISA_AVX512;
-        features |= has_bits(seven.ecx, 1u << 11) ? (uint32_t)ISA_AVX512_VNNI : 0;
-        features |= has_bits(seven.edx, 1u << 23) ? (uint32_t)ISA_AVX512_FP16 : 0;
-        features |= has_bits(seven_one.eax, 1u << 5) ? (uint32_t)ISA_AVX512_BF16 : 0;
+        features |= avx512_features(seven, seven_one);
     }
     if (has_bits(xcr0, XCR0_AMX) && has_bits(seven.edx, 1u << 24) && may_use_tiles()) {
         features |= ISA_AMX_TILE;

@@ -14,7 +14,7 @@ static unsigned byte_of(const unsigned char *base, unsigned line, unsigned row, 
 static double half_of(const unsigned char *line, unsigned which, unsigned row)
 {
     uint16_t bits;
-    memcpy(&bits, line + 2 * (which * LINE_ROWS + row), sizeof bits);
+    memcpy(&bits, line + 2 * ((size_t)which * LINE_ROWS + row), sizeof bits);
     return (double)line_f16_value(bits);
 }
 
@@ -82,7 +82,7 @@ static double q6_value(const struct line_layout *layout, const unsigned char *un
     const unsigned char *scales = unit + (1 + (size_t)k / SUPER_KS * SUPER_LINES) * LINE_BYTES;
     unsigned half = k % SUPER_KS / HALF_KS;
     const unsigned char *lines = scales + (size_t)(SCALE_LINES + half * HALF_LINES) * LINE_BYTES;
-    int scale = (int8_t)byte_of(scales, half / 4, row, half % 4);
+    double scale = (int8_t)byte_of(scales, half / 4, row, half % 4);
     int q = (int)stored_of(layout->bits, lines, row, k % HALF_KS) - layout->offset;
     return half_of(unit, k / SUPER_KS, row) * scale * q;
 }

@@ -88,7 +88,8 @@ static void fill_q6(unsigned char *unit, float scale, uint64_t *state)
     enum { MIDDLE = 64, SCALE_BYTES = 4 * LINE_BYTES, SUPER_BYTES = 52 * LINE_BYTES };
     fill_scales(unit, 2 * LINE_ROWS, scale / MIDDLE, state);
     for (unsigned i = 0; i < 2 * SCALE_BYTES; i++) {
-        unsigned char *at = unit + LINE_BYTES + i / SCALE_BYTES * SUPER_BYTES + i % SCALE_BYTES;
+        unsigned char *at =
+            unit + LINE_BYTES + (size_t)(i / SCALE_BYTES) * SUPER_BYTES + i % SCALE_BYTES;
         *at = (unsigned char)(48U + (xorshift(state) & 31U));
     }
 }

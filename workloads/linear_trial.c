@@ -27,7 +27,7 @@ static bool product_is_right(struct linear *linear, uint64_t rows)
 static bool passes(const struct linear_kernel *kernel, struct isa_set isa, unsigned batch)
 {
     const struct line_layout *layout = line_layout(kernel->format);
-    unsigned k = layout->bits > 0 ? layout->unit_ks + layout->multiple_ks : 259;
+    uint64_t k = layout->bits > 0 ? layout->unit_ks + layout->multiple_ks : 259;
     struct linear *linear = NULL;
     const struct linear_params params = {
         .format = kernel->format,

@@ -5,6 +5,7 @@
 #include "roofline/outlier.h"
 #include "roofline/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ static struct status make_column(struct ranking *r, double *scratch, size_t firs
 {
     struct outlier_spread spread;
     size_t n = 0;
+    assert(scratch != NULL);
     for (size_t i = first; i < first + count; i++) {
         if (r->set->units[r->cells[i].unit].group == group) {
             scratch[n++] = log(r->cells[i].value);

@@ -2,6 +2,7 @@
 #include "profiler/result_build.h"
 #include "roofline/outlier.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@ static void match_units(size_t *map, const struct profile_set *now,
                         const struct profile_set *before)
 {
     size_t b = 0;
+    assert(map != NULL);
     for (size_t u = 0; u < now->unit_count; u++) {
         while (b < before->unit_count && compare_units(&before->units[b], &now->units[u]) < 0) {
             b++;

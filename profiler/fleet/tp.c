@@ -6,6 +6,7 @@
 #include "roofline/stats.h"
 #include "roofline/step.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +94,7 @@ static void measure_round(struct rounds *rounds, struct shard_step *step,
 static struct status measure_rounds(struct rounds *rounds, struct shard_step *step,
                                     const struct tp_options *options)
 {
+    assert(rounds != NULL);
     size_t values =
         (2 * step->segments + SHARD_OPS_MAX * SHARD_SAMPLES) * world_size(options->world);
     double *gathered = calloc(values, sizeof *gathered);
