@@ -4,7 +4,7 @@
 /** Ranks variants of one kernel that take turns on a machine whose speed drifts: every time counts
  *  relative to the others' of the same turn, so that neither a fast nor a slow phase decides.
  *  (A best of five picked a variant at 0.7 of the others' speed once in ten contests where the
- *  memory's speed moves between 30 and 54 GB/s; medians of such ratios repeat within 0.05.)
+ *  memory's speed moves between 30 and 54 GB/s; middles of such ratios repeat within 0.05.)
  *  Arithmetic only: the caller takes the times. */
 
 #include <stdbool.h>
@@ -29,8 +29,8 @@ void contest_cut(struct contest *contest, size_t first);
 /** Puts the slower half out; two stay at least. Needs a turn. */
 void contest_halve(struct contest *contest);
 
-/** The fastest entry still in: least median of its time over the median time of those still in,
- *  turn by turn. Needs a turn. */
+/** The fastest entry still in: least trimmed mean of its time over the median time of those still
+ *  in, turn by turn. Needs a turn. */
 size_t contest_leader(const struct contest *contest);
 
 #endif

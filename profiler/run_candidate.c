@@ -189,24 +189,34 @@ static size_t list_variants(struct variant *out, const struct contender *contend
     return count;
 }
 
-// False if the time was over before its end.
-static bool take_turn(struct contest *contest, struct contender *contenders,
+// Reads on where the sample before ended: what that one read is in the caches.
+static double sample_at(uint64_t *offset, struct contender *at, size_t prefetch_bytes)
+{
+    struct rotation *r = &at->rotation;
+    struct team_sample timing;
+    work_set_prefetch(at->work, prefetch_bytes);
+    r->cursor = *offset / r->step_bytes % r->instances;
+    *offset = (r->cursor + r->per_sample) * r->step_bytes;
+    return rotation_sample(&timing, r, LINEAR_FULL);
+}
+
+// Every second turn goes back, so that nobody always follows the same one. False if the time was
+// over before its end.
+static bool take_turn(struct contest *contest, uint64_t *offset, struct contender *contenders,
                       const struct variant *variants, const struct run_measure *measure)
 {
-    for (size_t i = 0; i < contest->entries; i++) {
-        bool first = i == 0 && contest->turns == 0;
+    for (size_t n = 0; n < contest->entries; n++) {
+        size_t i = contest->turns % 2 == 0 ? n : contest->entries - 1 - n;
+        bool first = n == 0 && contest->turns == 0;
         if (limit_reached(&measure->limit) || (!first && is_late(measure))) {
             if (!first) {
                 contest_cut(contest, i);
             }
             return false;
         }
-        struct contender *at = &contenders[variants[i].candidate];
-        struct team_sample timing;
         if (!contest->out[i]) {
-            work_set_prefetch(at->work, variants[i].prefetch_bytes);
             contest->seconds[contest->turns][i] =
-                rotation_sample(&timing, &at->rotation, LINEAR_FULL);
+                sample_at(offset, &contenders[variants[i].candidate], variants[i].prefetch_bytes);
         }
     }
     contest->turns++;
@@ -223,10 +233,11 @@ static struct variant fastest(bool *cut, struct contender *contenders,
     static const double long_seconds = 0.5;
     struct variant variants[VARIANTS_MAX];
     struct contest contest;
+    uint64_t offset = 0;
     contest_begin(&contest, list_variants(variants, contenders));
     double begin = clock_seconds();
     while (contest.turns < CONTEST_TURNS_MAX) {
-        if (!take_turn(&contest, contenders, variants, measure)) {
+        if (!take_turn(&contest, &offset, contenders, variants, measure)) {
             *cut = true;
             break;
         }
