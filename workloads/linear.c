@@ -214,6 +214,15 @@ void linear_set_prefetch(struct linear *linear, size_t prefetch_bytes)
     linear->params.prefetch_bytes = prefetch_bytes;
 }
 
+// The stream of weights drives x out of the L1 between two groups. Lines of x that are missed one
+// by one, between those of the stream, disturb it: they are fetched together.
+static void fetch_x(const unsigned char *x, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += LINE_BYTES) {
+        __builtin_prefetch(x + at, 0, 3);
+    }
+}
+
 // `tall` groups that start at weights, piece by piece, so that a piece of all their rows stays in
 // the L1 for all columns; step is 0 in the compute-only twin.
 static void multiply_groups(const struct linear *l, float *acc, const unsigned char *weights,
@@ -234,6 +243,9 @@ static void multiply_groups(const struct linear *l, float *acc, const unsigned c
                                          ? (const unsigned char *)(l->x + unit * l->layout->unit_ks)
                                          : linear_tile_x(l, tile, unit);
             bool prefetching = tile == 0 && l->params.prefetch_bytes > 0;
+            if (l->params.batch == 1 && l->kernel->quantise != NULL) {
+                fetch_x(x, count * linear_unit_words(l) * sizeof(uint32_t));
+            }
             l->kernel->tiles[prefetching][tall - 1][columns - 1](out, piece, group_step, count, x,
                                                                  l->params.prefetch_bytes);
             out += (size_t)columns * tall * LINE_ROWS;

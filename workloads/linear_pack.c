@@ -12,8 +12,7 @@ unsigned linear_tile_first(const struct linear *l, unsigned tile)
     return l->params.batch * tile / l->tile_count;
 }
 
-// 32-bit words of packed x that one unit takes per column.
-static size_t words_per_unit(const struct linear *l)
+size_t linear_unit_words(const struct linear *l)
 {
     if (line_is_blocks(l->params.format)) {
         return (size_t)l->layout->unit_ks / LINE_BLOCK_KS * LINEAR_BLOCK_WORDS;
@@ -23,7 +22,7 @@ static size_t words_per_unit(const struct linear *l)
 
 unsigned char *linear_tile_x(const struct linear *l, unsigned tile, size_t unit)
 {
-    size_t words = words_per_unit(l);
+    size_t words = linear_unit_words(l);
     size_t before = l->units * words * linear_tile_first(l, tile);
     return l->x_packed + 4 * (before + unit * words * linear_tile_columns(l, tile));
 }
@@ -93,7 +92,7 @@ static void quantise_units(const struct linear *l, unsigned tile, size_t begin, 
 uint64_t linear_pack_bytes(const struct linear *linear)
 {
     const struct linear *l = linear;
-    uint64_t packed = l->units * words_per_unit(l) * sizeof(uint32_t);
+    uint64_t packed = l->units * linear_unit_words(l) * sizeof(uint32_t);
     return l->params.batch * (l->params.k * sizeof *l->x + packed);
 }
 

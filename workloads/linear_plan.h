@@ -34,6 +34,9 @@ size_t linear_first_group(const struct linear *l, unsigned thread);
 unsigned linear_tile_columns(const struct linear *l, unsigned tile);
 unsigned linear_tile_first(const struct linear *l, unsigned tile);
 
+/** 32-bit words of x that one unit takes per column. */
+size_t linear_unit_words(const struct linear *l);
+
 /** Packed x of a tile from a unit on. */
 unsigned char *linear_tile_x(const struct linear *l, unsigned tile, size_t unit);
 
