@@ -1,7 +1,6 @@
 /** The inner loops of the linears in block formats, compiled per ISA like linear_tiles.h, which
  *  this includes: LINEAR_SIMD names the vector layer. */
 
-#define LINEAR_TOUCH v_line_load
 #include "workloads/linear_tiles.h"
 #include "workloads/simd/blocks.h"
 

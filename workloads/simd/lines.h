@@ -13,6 +13,14 @@
 #define UNROLL _Pragma("GCC unroll 32")
 #endif
 
+#if defined(SIMD_ROLLED)
+#define ROLLED
+#elif defined(__clang__)
+#define ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define ROLLED _Pragma("GCC unroll 1")
+#endif
+
 // So few columns are bound by the stream of weights.
 enum { LINES_STREAM_COLUMNS = 2 };
 
