@@ -131,6 +131,12 @@ SIMD_INLINE v16 v16_of_f16_high(v_line line)
     return (v16){_mm256_cvtph_ps(_mm256_castsi256_si128(line.hi)),
                  _mm256_cvtph_ps(_mm256_extracti128_si256(line.hi, 1))};
 }
+#define SIMD_LOAD_F16 1
+SIMD_INLINE v16 v16_load_f16(const unsigned char *p)
+{
+    const __m128i *q = (const __m128i *)(const void *)p;
+    return (v16){_mm256_cvtph_ps(_mm_load_si128(q)), _mm256_cvtph_ps(_mm_load_si128(q + 1))};
+}
 SIMD_INLINE void simd_prefetch(const unsigned char *p)
 {
     _mm_prefetch((const char *)p, _MM_HINT_T1);

@@ -114,6 +114,11 @@ SIMD_INLINE v16 v16_of_f16_high(v_line line)
 {
     return _mm512_cvtph_ps(_mm512_extracti64x4_epi64(line, 1));
 }
+#define SIMD_LOAD_F16 1
+SIMD_INLINE v16 v16_load_f16(const unsigned char *p)
+{
+    return _mm512_cvtph_ps(_mm256_load_si256((const __m256i *)(const void *)p));
+}
 SIMD_INLINE void simd_prefetch(const unsigned char *p)
 {
     _mm_prefetch((const char *)p, _MM_HINT_T1);

@@ -6,6 +6,7 @@
  *
  *  SIMD_TILE: most columns of a tile; SIMD_TALL: row groups that such a tile takes at once;
  *  SIMD_WIDE: most columns of a tile that takes one row group;
+ *  SIMD_LOAD_F16: defined where v16_load_f16() converts sixteen halves on their way from memory;
  *  SIMD_DOT: defined where v16_dot_bf16() exists; SIMD_BLOCKS: where the integer sums of the block
  *  formats do. Conversions take a line of weights:
  *  f32 [16 rows]; bf16 [16 rows][2 k] (even, odd k); f16 [2 k][16 rows] (low, high half). */
