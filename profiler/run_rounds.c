@@ -2,15 +2,51 @@
 
 #include "profiler/clock.h"
 
+#include <math.h>
+
+unsigned run_rounds_roof_turns(double sample_bytes, double roof_bytes)
+{
+    enum { TURNS_MAX = 16 };
+    double turns = sample_bytes / roof_bytes;
+    return turns < 2 ? 1 : (unsigned)fmin(round(turns), TURNS_MAX);
+}
+
+// Bytes/s over `turns` samples of the roof: a stretch that is as long as the kernel's sees as much
+// of what comes and goes, where the median of shorter ones would pass over it.
+static double read_seconds(struct run_measure *measure, struct run_roof *read, unsigned turns,
+                           bool *disturbed)
+{
+    double seconds = 0; // of a byte
+    for (unsigned i = 0; i < turns; i++) {
+        seconds += 1 / run_roof_sample(&measure->roofs, read, disturbed);
+    }
+    return seconds;
+}
+
+static unsigned roof_turns(const struct run_roof *read, const struct rotation *rotation)
+{
+    const struct ceiling *c = &read->ceiling;
+    if (c->level != LEVEL_DRAM) {
+        return 1; // its passes last as long as they must
+    }
+    double threads = team_threads(rotation->team);
+    return run_rounds_roof_turns((double)rotation->per_sample *
+                                     (double)work_stored_bytes(rotation->work),
+                                 (double)c->piece_bytes * threads);
+}
+
 static void one_round(struct run_rounds *r, struct rotation *rotation, struct run_measure *measure,
                       struct run_roof *read, struct run_roof *compute)
 {
     bool disturbed = false;
     struct team_sample timing;
     unsigned i = r->n;
-    r->read[i] = run_roof_sample(&measure->roofs, read, &disturbed);
+    unsigned turns = roof_turns(read, rotation);
+    double byte_seconds = read_seconds(measure, read, (turns + 1) / 2, &disturbed);
     r->full[i] = rotation_sample(&timing, rotation, LINEAR_FULL);
     disturbed = disturbed || timing.disturbed;
+    byte_seconds += read_seconds(measure, read, turns / 2, &disturbed); // the rest after it
+    r->read[i] = turns / byte_seconds;
     if (r->twins) {
         r->memory_only[i] = rotation_sample(&timing, rotation, LINEAR_MEMORY_ONLY);
         disturbed = disturbed || timing.disturbed;

@@ -23,6 +23,10 @@ struct run_rounds {
     bool twins;                /**< set by the caller: they are timed too */
 };
 
+/** Samples of a read roof of roof_bytes each beside one sample of a kernel that reads sample_bytes:
+ * as many as it takes for the same bytes, 16 at most. */
+unsigned run_rounds_roof_turns(double sample_bytes, double roof_bytes);
+
 /** Takes rounds into *r, zeroed but for twins, until measure->rounds quiet ones, half as many again
  *  at most, or until `seconds` are over (0: no matter) and there are RUN_ROUNDS_MIN; fewer only
  *  once measure->limit is reached. Disturbed rounds are dropped where enough quiet ones are left.
