@@ -141,7 +141,7 @@ struct status ceiling_prepare_stream(struct ceiling *out, struct ceilings *sessi
                                      uint64_t working_set_bytes)
 {
     unsigned arrays = array_count(kernel);
-    assert(arrays > 0);
+    assert(arrays > 0 && session->threads > 0);
     memset(out, 0, sizeof *out);
     *out = (struct ceiling){.kind = CEILING_STREAM, .level = level, .stream = kernel, .passes = 1};
     size_t wanted =
