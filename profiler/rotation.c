@@ -106,6 +106,13 @@ static void sample_call(void *context)
     }
 }
 
+double rotation_sample_on(struct team_sample *timing, struct rotation *rotation, uint64_t *offset)
+{
+    rotation->cursor = *offset / rotation->step_bytes % rotation->instances;
+    *offset = (rotation->cursor + rotation->per_sample) * rotation->step_bytes;
+    return rotation_sample(timing, rotation, LINEAR_FULL);
+}
+
 double rotation_sample(struct team_sample *timing, struct rotation *rotation, enum linear_mode mode)
 {
     struct sample_context context = {rotation, mode};

@@ -44,6 +44,10 @@ void rotation_calibrate(struct rotation *rotation, uint64_t sample_bytes, double
 double rotation_sample(struct team_sample *timing, struct rotation *rotation,
                        enum linear_mode mode);
 
+/** As rotation_sample() of the full kernel, from *offset on in each share, which moves on: several
+ *  works that take turns read what none of them has just read and the caches still hold. */
+double rotation_sample_on(struct team_sample *timing, struct rotation *rotation, uint64_t *offset);
+
 /** As rotation_sample() for the full kernel, with probe called in every thread around the work;
  *  *instances is how many were run (counts are over all of them). Not for library calls. */
 double rotation_sample_probed(struct team_sample *timing, uint64_t *instances,

@@ -189,17 +189,6 @@ static size_t list_variants(struct variant *out, const struct contender *contend
     return count;
 }
 
-// Reads on where the sample before ended: what that one read is in the caches.
-static double sample_at(uint64_t *offset, struct contender *at, size_t prefetch_bytes)
-{
-    struct rotation *r = &at->rotation;
-    struct team_sample timing;
-    work_set_prefetch(at->work, prefetch_bytes);
-    r->cursor = *offset / r->step_bytes % r->instances;
-    *offset = (r->cursor + r->per_sample) * r->step_bytes;
-    return rotation_sample(&timing, r, LINEAR_FULL);
-}
-
 // Every second turn goes back, so that nobody always follows the same one. False if the time was
 // over before its end.
 static bool take_turn(struct contest *contest, uint64_t *offset, struct contender *contenders,
@@ -215,8 +204,11 @@ static bool take_turn(struct contest *contest, uint64_t *offset, struct contende
             return false;
         }
         if (!contest->out[i]) {
+            struct contender *at = &contenders[variants[i].candidate];
+            struct team_sample timing;
+            work_set_prefetch(at->work, variants[i].prefetch_bytes);
             contest->seconds[contest->turns][i] =
-                sample_at(offset, &contenders[variants[i].candidate], variants[i].prefetch_bytes);
+                rotation_sample_on(&timing, &at->rotation, offset);
         }
     }
     contest->turns++;

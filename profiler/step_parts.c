@@ -47,6 +47,7 @@ struct step_parts {
     struct step_parts_request request;
     size_t count;
     unsigned rounds;
+    uint64_t offset; // in each share of the arena, behind what was read last
     struct part list[PARTS_MAX];
 };
 
@@ -74,11 +75,11 @@ struct variants {
     size_t count;
 };
 
-static double time_variant(struct variant *variant)
+static double time_variant(struct variant *variant, uint64_t *offset)
 {
     struct team_sample timing;
     work_set_prefetch(variant->work, variant->prefetch_bytes);
-    return rotation_sample(&timing, &variant->rotation, LINEAR_FULL);
+    return rotation_sample_on(&timing, &variant->rotation, offset);
 }
 
 static bool is_known(const struct variants *variants, const struct work *work)
@@ -119,7 +120,8 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
 
 // After two turns the slower half leaves in each. NULL if the limit was reached before all were
 // seen.
-static struct variant *fastest(struct variants *variants, const struct limit *limit)
+static struct variant *fastest(struct variants *variants, uint64_t *offset,
+                               const struct limit *limit)
 {
     struct contest contest;
     contest_begin(&contest, variants->count);
@@ -129,7 +131,7 @@ static struct variant *fastest(struct variants *variants, const struct limit *li
                 return contest.turns > 0 ? &variants->list[contest_leader(&contest)] : NULL;
             }
             if (!contest.out[i]) {
-                contest.seconds[contest.turns][i] = time_variant(&variants->list[i]);
+                contest.seconds[contest.turns][i] = time_variant(&variants->list[i], offset);
             }
         }
         if (++contest.turns >= TURNS_ALL) {
@@ -142,7 +144,7 @@ static struct variant *fastest(struct variants *variants, const struct limit *li
 static void keep_fastest(struct step_parts *parts, struct variants *variants,
                          const struct result_weight_read *as)
 {
-    const struct variant *best = fastest(variants, &parts->request.limit);
+    const struct variant *best = fastest(variants, &parts->offset, &parts->request.limit);
     struct work *kept = best == NULL ? NULL : best->work;
     if (kept != NULL) {
         struct part *part = &parts->list[parts->count++];
@@ -324,7 +326,7 @@ struct status step_parts_create(struct step_parts **out, const struct step_parts
     return status_ok();
 }
 
-static double sample_part(struct part *part)
+static double sample_part(struct part *part, uint64_t *offset)
 {
     struct team_sample timing;
     if (part->columns) {
@@ -335,7 +337,7 @@ static double sample_part(struct part *part)
         return part->last.norms;
     }
     work_set_prefetch(part->work, part->prefetch_bytes);
-    return rotation_sample(&timing, &part->rotation, LINEAR_FULL);
+    return rotation_sample_on(&timing, &part->rotation, offset);
 }
 
 bool step_parts_sample(struct step_parts *parts, const struct limit *limit)
@@ -347,7 +349,7 @@ bool step_parts_sample(struct step_parts *parts, const struct limit *limit)
         if (limit_reached(limit)) {
             return false;
         }
-        parts->list[i].seconds[parts->rounds] = sample_part(&parts->list[i]);
+        parts->list[i].seconds[parts->rounds] = sample_part(&parts->list[i], &parts->offset);
     }
     parts->rounds++;
     return true;

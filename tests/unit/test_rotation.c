@@ -159,6 +159,26 @@ static void a_signal_ends_the_filling(void **state)
     }
 }
 
+static void works_that_take_turns_read_on(void **state)
+{
+    struct fixture *f = *state;
+    struct rotation a;
+    struct rotation b;
+    struct team_sample timing;
+    uint64_t offset = 0;
+    ASSERT_OK(rotation_create(&a, f->team, &f->arena, f->work, ARENA));
+    b = a;
+    a.per_sample = 2;
+    b.per_sample = 3;
+    assert_true(rotation_sample_on(&timing, &a, &offset) > 0);
+    assert_int_equal(offset, 2 * a.step_bytes);
+    assert_true(rotation_sample_on(&timing, &b, &offset) > 0);
+    assert_int_equal(b.cursor, 5); // behind what a had read, not from its own beginning
+    offset = (a.instances + 1) * a.step_bytes;
+    assert_true(rotation_sample_on(&timing, &a, &offset) > 0);
+    assert_int_equal(a.cursor, 3); // round the end
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +190,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(results_are_right_in_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_probed_sample_tells_its_instances, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_signal_ends_the_filling, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(works_that_take_turns_read_on, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
