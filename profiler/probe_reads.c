@@ -3,13 +3,15 @@
 #include "profiler/rotation.h"
 #include "profiler/step_parts.h"
 
+enum { ROUNDS = 11 };
+
 static struct status measure(struct probe *probe, const struct step_parts_request *request)
 {
     struct step_parts *parts = NULL;
     probe_progress(probe, "choosing products");
     TRY(step_parts_create(&parts, request));
     probe_progress(probe, "reading weights");
-    for (unsigned i = 0; i < probe_repeats(probe) && step_parts_sample(parts, &probe->limit); i++) {
+    for (unsigned i = 0; i < ROUNDS && step_parts_sample(parts, &probe->limit); i++) {
     }
     unsigned rounds = step_parts_rounds(parts);
     struct status status = rounds > 0 ? step_parts_report(&probe->run->machine, parts, 0, rounds)

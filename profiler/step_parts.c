@@ -11,7 +11,8 @@
 #include <string.h>
 
 // A matrix of a usual layer, and one for many rows; heads of two usual widths.
-enum { READS_N = 8192, MANY_N = 2048, READS_K = 2048, MANY_ROWS = 64, STRETCH = 64 << 20 };
+enum { READS_N = 8192, READS_K = 2048, FEW_ROWS = 4, STRETCH = 64 << 20 };
+enum { MANY_N = 2048, MANY_K = 1024, MANY_ROWS = 64 };
 enum { NORM_WIDTH = 2048, NORM_ROWS = LINEAR_BATCH_MAX };
 enum {
     VARIANTS_MAX = 40,
@@ -22,11 +23,14 @@ enum {
 };
 
 // Between these a prediction interpolates.
-static const unsigned batches[] = {1, 4, 8, 16, MANY_ROWS, LINEAR_BATCH_MAX};
+static const unsigned batches[] = {1, 2, 4, 8, 16, MANY_ROWS, LINEAR_BATCH_MAX};
 enum { BATCHES = sizeof batches / sizeof *batches };
 
-// The first distances are for products of more rows too, which hang less on the memory.
-enum { FEW_ROWS = 4, SOME_DISTANCES = 3, MANY_DISTANCES = 2 };
+// All prefetch distances are tried for one row; for more, which hang less on the memory, the first.
+static size_t distances_of(unsigned batch)
+{
+    return batch == 1 ? WORK_DISTANCES : batch <= FEW_ROWS ? 5 : batch < MANY_ROWS ? 3 : 2;
+}
 
 static const enum linear_class classes[] = {LINEAR_FMA, LINEAR_DOT};
 enum { CLASSES = sizeof classes / sizeof *classes };
@@ -97,10 +101,7 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
 {
     const struct step_parts_request *request = &parts->request;
     struct variant first = {.work = NULL};
-    bool many = params->batch >= MANY_ROWS;
-    size_t count = many                        ? MANY_DISTANCES
-                   : params->batch <= FEW_ROWS ? WORK_DISTANCES
-                                               : SOME_DISTANCES;
+    size_t count = distances_of(params->batch);
     if (!linear_supported(params->format, params->class_, params->isa) ||
         !status_is_ok(work_linear(&first.work, params, params->batch))) {
         return;
@@ -111,7 +112,7 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
         work_destroy(first.work);
         return;
     }
-    rotation_calibrate(&first.rotation, many ? 0 : STRETCH, 1e-3);
+    rotation_calibrate(&first.rotation, params->batch > FEW_ROWS ? 0 : STRETCH, 1e-3);
     for (size_t i = 0; i < count; i++) {
         out->list[out->count] = first;
         out->list[out->count++].prefetch_bytes = work_distances[i];
@@ -175,7 +176,7 @@ static void add_read(struct step_parts *parts, enum line_format format, unsigned
                                              .class_ = classes[i / 2],
                                              .isa = sets[i % 2],
                                              .n = batch < MANY_ROWS ? READS_N : MANY_N,
-                                             .k = READS_K,
+                                             .k = batch < MANY_ROWS ? READS_K : MANY_K,
                                              .batch = batch,
                                              .threads = as.threads};
         add_kernel(&variants, parts, &params);

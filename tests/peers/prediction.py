@@ -131,7 +131,7 @@ def table(lmroof, out, model):
 
 def steps(lmroof, model="tinyllama-1.1b", dtypes="f32,f16,bf16,q8_0,q4_0"):
     done = subprocess.run([lmroof, "run", "--step", "-m", model, "--dtype", dtypes, "--phase",
-                           "decode,prefill", "--batch", "2,6,12", "--context", "4,1024", "--prompt",
+                           "decode,prefill", "--batch", "3,6,12", "--context", "4,1024", "--prompt",
                            PROMPT, "--threads", THREADS, "--no-twins", "--counters", "off",
                            "--repeat", "9", "--quiet", "--json"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, check=False)

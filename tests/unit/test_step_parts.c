@@ -84,9 +84,10 @@ static void parts_beside_a_step(void **state)
     assert_true(step_parts_sample(parts, &f->request.limit));
     assert_int_equal(step_parts_rounds(parts), 2);
     ASSERT_OK(step_parts_report(&machine, parts, 1, 1));
-    assert_int_equal(machine.weight_read_count, 2); // 3 rows are between 1 and 4
+    assert_int_equal(machine.weight_read_count, 3); // a head's one, and 3 is between 2 and 4
     assert_int_equal(machine.weight_reads[0].batch, 1);
-    assert_int_equal(machine.weight_reads[1].batch, 4);
+    assert_int_equal(machine.weight_reads[1].batch, 2);
+    assert_int_equal(machine.weight_reads[2].batch, 4);
     for (size_t i = 0; i < machine.weight_read_count; i++) {
         assert_string_equal(machine.weight_reads[i].dtype, "q8_0");
         assert_int_equal(machine.weight_reads[i].bytes_per_s.n, 1);
