@@ -2,8 +2,7 @@
 #define PROFILER_EVENTS_JSON_H
 
 /** Event tables from a file (--events), for CPUs newer than the build. The shape is that of
- *  event_table.h; `lmroof counters --help` and docs/events.md describe it. The file is untrusted.
- */
+ *  event_table.h; `lmroof counters --help` describes it. The file is untrusted. */
 
 #include "profiler/event_table.h"
 #include "roofline/status.h"

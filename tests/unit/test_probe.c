@@ -136,7 +136,7 @@ static void probe_blind(uint64_t l1_bytes)
                                           .levels = {true, false, false, true},
                                           .dtypes = {"f32"},
                                           .dtype_count = 1,
-                                          .budget_seconds = 60}; // idle: 4
+                                          .budget_seconds = 900}; // idle: 4; a slow machine is no failure
     ASSERT_OK(probe_measure(&run, extras, &options, &host));
     assert_true(extras->size_count > 0);
     for (size_t i = 0; i < run.warning_count; i++) {
