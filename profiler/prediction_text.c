@@ -207,6 +207,14 @@ static const struct prediction_machine *best_value(double *best, double *next,
     return isnan(*next) ? NULL : first;
 }
 
+// Of measured machines: what their roofs' intervals leave open.
+static bool ranges_overlap(const struct prediction_machine *faster,
+                           const struct prediction_machine *slower)
+{
+    return !faster->source->is_datasheet && !slower->source->is_datasheet && faster != slower &&
+           slower->cells[0].seconds_low <= faster->cells[0].seconds_high;
+}
+
 void prediction_print_choice(FILE *out, const struct prediction *prediction)
 {
     const struct prediction_machine *first = &prediction->machines[prediction->order[0]];
@@ -219,6 +227,9 @@ void prediction_print_choice(FILE *out, const struct prediction *prediction)
         (void)fprintf(out, "%s%s decodes %.2f times as fast as %s%s", first->source->label,
                       first->source->is_datasheet ? "*" : "", ratio, second->source->label,
                       second->source->is_datasheet ? "*" : "");
+        if (ranges_overlap(first, second)) {
+            (void)fputs(", but their ranges overlap: cannot tell", out);
+        }
         const struct prediction_machine *value = best_value(&best, &next, prediction);
         if (value != NULL) {
             (void)fprintf(out, "; for its price %s%s gives most: %.2f times the next",

@@ -63,7 +63,9 @@ struct status json_place_error(const struct json_place *place, const json_t *val
     char found[64];
     format_place(where, place);
     describe(found, sizeof found, value);
-    return status_error(STATUS_INVALID, "%s: found %s, accepted %s", where, found, accepted);
+    bool named = place == NULL || place->parent == NULL; // a document's own name has its colon
+    return status_error(STATUS_INVALID, "%s%sfound %s, accepted %s", where, named ? "" : ": ",
+                        found, accepted);
 }
 
 // Texts of a file end in terminals: an escape sequence in one must not.

@@ -33,6 +33,7 @@ struct run {
     struct run_measure measure;
     struct run_budget budget;
     unsigned disturbed_points;
+    bool begun;           // the document is on disk
     unsigned late_points; // for which the budget did not last
     char late_text[160];  // how far it was exceeded when they came up
 };
@@ -91,7 +92,7 @@ static struct status start_session(struct run *r, uint64_t arena_bytes)
     if (limit_is_why(&r->session.options.limit, status)) {
         return used_up(r);
     }
-    if (r->session.hurried) {
+    if (status.code == STATUS_OK && r->session.hurried) {
         result_warn(r->out, "budget", r->request->budget_try,
                     "%s was short: not measured was what half of the threads or stores reach, so "
                     "that nothing tells whether these threads saturate the memory",
@@ -130,6 +131,7 @@ static struct status prepare(struct run *r)
         arena = steps > arena ? steps : arena;
     }
     TRY(save(r)); // an incomplete document from here on
+    r->begun = true;
     TRY(start_session(r, arena));
     r->out->read_growth = r->session.read_growth;
     r->out->other_mix = r->session.other_mix;
@@ -299,7 +301,8 @@ static struct status execute(struct run *r)
 {
     struct status status = prepare(r);
     if (status.code == STATUS_INTERRUPTED) {
-        return status; // the document on disk is as incomplete as it can be
+        struct status saved = r->begun ? save(r) : status_ok(); // with what is known of the host
+        return saved.code == STATUS_OK ? status : saved;
     }
     TRY(status);
     status = measure_all(r);
@@ -313,11 +316,12 @@ static struct status execute(struct run *r)
                     run_budget_points_part(&r->budget), r->budget.text, r->late_points,
                     r->out->point_count);
     }
-    if (r->measure.hurried > 0) {
+    if (r->measure.hurried > 0 && status.code != STATUS_INTERRUPTED) {
         result_warn(r->out, "hurried", r->request->budget_try,
-                    "%s was short: %u kernels were compared with few others or none, there may be "
-                    "faster ones",
-                    r->budget.text, r->measure.hurried);
+                    "the points' shares of %s were short: %u %s compared with few others or none, "
+                    "there may be faster ones",
+                    r->budget.text, r->measure.hurried,
+                    r->measure.hurried == 1 ? "kernel was" : "kernels were");
     }
     if (r->disturbed_points > 0) {
         char seen[96];

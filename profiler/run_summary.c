@@ -132,8 +132,12 @@ static void add_step(struct result_run *run, const struct model *model,
     step->context = point->context;
     step->prompt = point->prompt;
     step->threads = point->threads;
-    const struct reading unmeasured = reading_absent(
-        ABSENT_NOT_ASKED, "operators were measured one by one, not the step as a whole", "--step");
+    const struct reading unmeasured =
+        request->step
+            ? reading_absent(ABSENT_NOT_SCHEDULED, "the run ended before it ran the step", NULL)
+            : reading_absent(ABSENT_NOT_ASKED,
+                             "operators were measured one by one, not the step as a whole",
+                             "--step");
     step->tokens_per_s = unmeasured;
     step->tpot_seconds = unmeasured;
     step->ttft_seconds = unmeasured;

@@ -44,6 +44,11 @@ grep -q 'per price' "$work/text" || fail "no prices in the table"
 grep -q 'warning: machine.json: turbo_unknown' "$work/err" && grep -q 'not_saturated' "$work/err" ||
     fail "--verbose does not tell the profiles' warnings: $(cat "$work/err")"
 "$LMROOF" compare "$machine" epyc-9654 2>&1 >/dev/null | grep -q turbo_unknown && fail "told without --verbose"
+"$LMROOF" compare "$machine" "$machine" -m llama-3.2-1b --quiet >"$work/text" || fail "itself"
+grep -q 'decodes 1.00 times as fast as .*, but their ranges overlap: cannot tell' "$work/text" ||
+    fail "a machine beside itself: $(head -3 "$work/text")"
+"$LMROOF" compare "$machine" "$work/half.json" -m llama-3.2-1b --quiet >"$work/text" || fail "half"
+grep -q 'times as fast as half.json$' "$work/text" || fail "half: $(head -3 "$work/text")"
 "$LMROOF" compare "$machine" "$machine" --json --quiet >"$work/document.json" 2>"$work/err" ||
     fail "--json"
 [ -s "$work/err" ] && fail "--quiet wrote $(cat "$work/err")"

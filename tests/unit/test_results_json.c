@@ -210,7 +210,7 @@ static void bad_documents_are_named(void **state)
     } cases[] = {
         {"", "f: not a whole JSON document: line 1", __LINE__},
         {"{\"schema\": \"lmroof.run/1\", ", "f: not a whole JSON document", __LINE__},
-        {"[]", "f: : found an array of 0, accepted a document of lmroof", __LINE__},
+        {"[]", "f: found an array of 0, accepted a document of lmroof", __LINE__},
         {"{}", "f: schema: found nothing, accepted \"lmroof.run/1\"", __LINE__},
         {"{\"schema\": \"lmroof.run/2\"}", "f: schema: found \"lmroof.run/2\"", __LINE__},
         {"{\"schema\": 1e999}", "line 1", __LINE__},
