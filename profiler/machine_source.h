@@ -22,6 +22,11 @@ struct machine_source {
  *  Errors: INVALID, SYSTEM. */
 CHECKED struct status machine_source_load(struct machine_source *out, const char *word);
 
+/** Gives files of one name the paths that words named them by as labels (their ends, where these
+ * are longer than a label). */
+void machine_sources_tell_apart(struct machine_source *sources, const char *const *words,
+                                size_t count);
+
 /** INVALID if no bandwidth and no rate was measured: nothing can be said of such a machine. */
 CHECKED struct status machine_source_check(const struct machine_source *source);
 

@@ -10,14 +10,47 @@
 
 #define PROFILE_BYTES_MAX ((size_t)256 << 20)
 
-static void take_label(struct machine_source *out, const char *path)
+static void set_label(struct machine_source *out, const char *name)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash == NULL || slash[1] == '\0' ? path : slash + 1;
     (void)snprintf(out->label, sizeof out->label, "%s", name);
     for (char *c = out->label; *c != '\0'; c++) {
         *c = (unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c;
     }
+}
+
+static void take_label(struct machine_source *out, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    set_label(out, slash == NULL || slash[1] == '\0' ? path : slash + 1);
+}
+
+static bool is_shared(const struct machine_source *sources, const char *const *words, size_t count,
+                      size_t index)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sources[i].label, sources[index].label) == 0 &&
+            strcmp(words[i], words[index]) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void machine_sources_tell_apart(struct machine_source *sources, const char *const *words,
+                                size_t count)
+{
+    bool *shared = calloc(count + 1, sizeof *shared);
+    for (size_t i = 0; shared != NULL && i < count; i++) {
+        shared[i] = is_shared(sources, words, count, i);
+    }
+    for (size_t i = 0; shared != NULL && i < count; i++) {
+        size_t length = strlen(words[i]);
+        size_t most = sizeof sources[i].label - 1;
+        if (shared[i]) {
+            set_label(&sources[i], words[i] + (length > most ? length - most : 0));
+        }
+    }
+    free(shared);
 }
 
 static struct status use_sheet(struct machine_source *out)

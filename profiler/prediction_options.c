@@ -166,6 +166,7 @@ struct status prediction_options_load(struct machine_source **out, double **pric
         (*prices)[i] = (double)NAN;
     }
     TRY(load_sources(*out, from));
+    machine_sources_tell_apart(*out, from->words, from->word_count);
     for (size_t i = 0; i < from->price_count; i++) {
         TRY(set_price(*prices, *out, from, from->prices[i]));
     }

@@ -47,6 +47,10 @@ grep -q 'warning: machine.json: turbo_unknown' "$work/err" && grep -q 'not_satur
 "$LMROOF" compare "$machine" "$machine" -m llama-3.2-1b --quiet >"$work/text" || fail "itself"
 grep -q 'decodes 1.00 times as fast as .*, but their ranges overlap: cannot tell' "$work/text" ||
     fail "a machine beside itself: $(head -3 "$work/text")"
+mkdir -p "$work/a" "$work/b" && cp "$machine" "$work/a/here.json" && cp "$work/half.json" "$work/b/here.json"
+(cd "$work" && "$LMROOF" compare a/here.json b/here.json -m llama-3.2-1b --quiet) >"$work/text" || fail "two of one name"
+grep -q '^a/here.json decodes .* times as fast as b/here.json$' "$work/text" ||
+    fail "two of one name: $(head -3 "$work/text")"
 "$LMROOF" compare "$machine" "$work/half.json" -m llama-3.2-1b --quiet >"$work/text" || fail "half"
 grep -q 'times as fast as half.json$' "$work/text" || fail "half: $(head -3 "$work/text")"
 "$LMROOF" compare "$machine" "$machine" --json --quiet >"$work/document.json" 2>"$work/err" ||
