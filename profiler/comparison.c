@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An interval wider than this share of its value is unsteady.
-#define WIDE_FRACTION 0.2
-
 const char *comparison_unit_name(enum comparison_unit unit)
 {
     static const char *const names[] = {[COMPARISON_BYTES_PER_S] = "B/s",
@@ -147,7 +144,7 @@ static bool has_interval(const struct reading *reading)
 static bool is_wide(const struct reading *reading)
 {
     return has_interval(reading) &&
-           reading->ci95_high - reading->ci95_low > WIDE_FRACTION * reading->value;
+           reading->ci95_high - reading->ci95_low > READING_WIDE_FRACTION * reading->value;
 }
 
 static unsigned condition_marks(const struct comparison_conditions *a,

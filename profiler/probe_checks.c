@@ -285,6 +285,22 @@ static void check_steady(struct result_run *run, const struct probe_view *seen)
     }
 }
 
+// Kernels have no windows that signs belong to: what shows is the width of their intervals.
+static void check_kernels(struct result_run *run)
+{
+    for (size_t i = 0; i < run->machine.compute_count; i++) {
+        struct result_compute *row = &run->machine.compute[i];
+        const struct reading *rate = &row->flop_per_s;
+        bool windowless = strcmp(row->kind, "kernel") == 0 || strcmp(row->kind, "attention") == 0;
+        double wide = (rate->ci95_high - rate->ci95_low) / rate->value;
+        if (windowless && row->unsteady[0] == '\0' && reading_is_present(rate) &&
+            wide > READING_WIDE_FRACTION) {
+            (void)snprintf(row->unsteady, sizeof row->unsteady,
+                           "an interval of %.0f %% of the value", 100 * wide);
+        }
+    }
+}
+
 void probe_check_roofs(struct result_run *run, const struct machine *machine,
                        const struct probe_view *seen)
 {
@@ -294,5 +310,6 @@ void probe_check_roofs(struct result_run *run, const struct machine *machine,
     check_above(run);
     check_distance(run, machine, seen);
     check_sharing(run, machine, seen);
+    check_kernels(run);
     check_steady(run, seen);
 }

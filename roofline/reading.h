@@ -55,6 +55,9 @@ enum better { BETTER_HIGHER, BETTER_LOWER };
 /** "counted", "timed", ... as in the contract; "absent" for ORIGIN_ABSENT. Static text. */
 const char *origin_name(enum origin origin);
 
+/** An interval wider than this share of its value is called unsteady. */
+#define READING_WIDE_FRACTION 0.2
+
 /** "not_asked", "unsupported", ... as in the contract. Static text. */
 const char *absent_state_name(enum absent_state state);
 

@@ -136,7 +136,8 @@ static void probe_blind(uint64_t l1_bytes)
                                           .levels = {true, false, false, true},
                                           .dtypes = {"f32"},
                                           .dtype_count = 1,
-                                          .budget_seconds = 900}; // idle: 4; a slow machine is no failure
+                                          .budget_seconds =
+                                              900}; // idle: 4; a slow machine is no failure
     ASSERT_OK(probe_measure(&run, extras, &options, &host));
     assert_true(extras->size_count > 0);
     for (size_t i = 0; i < run.warning_count; i++) {
@@ -367,6 +368,25 @@ static void a_gemm_above_its_peak(void **state)
 }
 
 // Two cpus that the hypervisor runs on one core: nothing else tells, all windows are alike.
+static void wide_intervals_of_kernels_are_marked(void **state)
+{
+    (void)state;
+    static const double apart[] = {1.87e9, 5e9, 148e9};
+    static const double close[] = {4.9e9, 5e9, 5.1e9};
+    struct result_compute rows[] = {compute("kernel", 5e9), compute("kernel", 5e9),
+                                    compute("fma", 5e9)};
+    struct result_run run = {.machine = {.compute = rows, .compute_count = 3}};
+    rows[0].flop_per_s = reading_of_samples(apart, 3, BETTER_HIGHER, ORIGIN_TIMED);
+    rows[1].flop_per_s = reading_of_samples(close, 3, BETTER_HIGHER, ORIGIN_TIMED);
+    rows[2].flop_per_s = rows[0].flop_per_s; // judged by the signs around its windows
+    assert_int_equal(warnings_seeing(&run, "unsteady", false, 0.95), 1);
+    assert_non_null(strstr(rows[0].unsteady, "2923 %"));
+    assert_string_equal(rows[1].unsteady, "");
+    assert_string_equal(rows[2].unsteady, "");
+    free(run.warnings);
+    free(run.conditions);
+}
+
 static void two_cpus_on_one_core(void **state)
 {
     (void)state;
@@ -403,6 +423,7 @@ int main(void)
         cmocka_unit_test(a_gemm_above_its_peak),
         cmocka_unit_test(slow_gemm_and_impossible_bandwidth),
         cmocka_unit_test(two_cpus_on_one_core),
+        cmocka_unit_test(wide_intervals_of_kernels_are_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
