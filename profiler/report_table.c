@@ -235,8 +235,13 @@ bool report_step_text(char out[REPORT_HEADING], const struct result_step *step,
     if (!isnan(step->joules_per_token)) {
         (void)snprintf(joules, sizeof joules, ", %.3g J a token", step->joules_per_token);
     }
-    (void)snprintf(out, REPORT_HEADING, "batch %u: %.3g tokens/s%s%s%s", step->batch,
-                   step->tokens_per_s.value, bound, experts, joules);
+    char interval[40] = "";
+    if (isfinite(step->tokens_per_s.ci95_low) && isfinite(step->tokens_per_s.ci95_high)) {
+        (void)snprintf(interval, sizeof interval, " [%.3g .. %.3g]", step->tokens_per_s.ci95_low,
+                       step->tokens_per_s.ci95_high);
+    }
+    (void)snprintf(out, REPORT_HEADING, "batch %u: %.3g tokens/s%s%s%s%s", step->batch,
+                   step->tokens_per_s.value, interval, bound, experts, joules);
     return true;
 }
 

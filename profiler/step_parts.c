@@ -119,7 +119,7 @@ static void add_kernel(struct variants *out, const struct step_parts *parts,
     }
 }
 
-// After two turns the slower half leaves in each. NULL if the limit was reached before all were
+// After three turns the slower half leaves in each. NULL if the limit was reached before all were
 // seen.
 static struct variant *fastest(struct variants *variants, uint64_t *offset,
                                const struct limit *limit)

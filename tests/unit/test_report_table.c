@@ -103,11 +103,16 @@ static void a_step_says_what_its_parts_add_up_to(void **unused)
     step.predicted_tokens_per_s = reading_plain(84.9, ORIGIN_MODELLED);
     assert_true(report_step_text(text, &step, &section));
     assert_string_equal(text, "batch 2: 30.5 tokens/s (roofs allow 84.9)");
+    step.tokens_per_s.ci95_low = 28;
+    step.tokens_per_s.ci95_high = 31.04;
+    assert_true(report_step_text(text, &step, &section));
+    assert_string_equal(text, "batch 2: 30.5 tokens/s [28 .. 31] (roofs allow 84.9)");
     step.estimate_count = 1;
     step.estimates[0].ratio = reading_plain(0.974, ORIGIN_TIMED);
     assert_true(report_step_text(text, &step, &section));
-    assert_string_equal(text, "batch 2: 30.5 tokens/s (roofs allow 84.9, its parts add up to 97 % "
-                              "of its time)");
+    assert_string_equal(
+        text, "batch 2: 30.5 tokens/s [28 .. 31] (roofs allow 84.9, its parts add up to 97 % "
+              "of its time)");
 }
 
 // What is missing is told in one line, without a colon in front of nothing.
