@@ -4,7 +4,7 @@
 /** Ranks variants of one kernel that take turns on a machine whose speed drifts: every time counts
  *  relative to the others' of the same turn, so that neither a fast nor a slow phase decides.
  *  (A best of five picked a variant at 0.7 of the others' speed once in ten contests where the
- *  memory's speed moves between 30 and 54 GB/s; middles of such ratios repeat within 0.05.)
+ *  memory's speed moves between 30 and 54 GB/s; medians of such ratios repeated within 0.05.)
  *  Arithmetic only: the caller takes the times. */
 
 #include <stdbool.h>

@@ -1,5 +1,7 @@
 #include "profiler/machine_parts.h"
 
+#include "workloads/work.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -191,7 +193,6 @@ static double elementwise_seconds(const struct elementwise_times *times, double 
 void machine_parts_elementwise(struct estimate_rates *out, const struct result_machine *machine,
                                const struct step *step, enum rate_end end)
 {
-    enum { QUANTISE_FLOP = 4 };
     struct elementwise_times rows;
     struct elementwise_times columns;
     const struct step_cost *norms = step_find(step, MODEL_OP_NORMS);
@@ -214,5 +215,5 @@ void machine_parts_elementwise(struct estimate_rates *out, const struct result_m
             step_find(step, MODEL_OP_ATTENTION)->layers * rows.call_seconds;
     }
     out->operator_seconds[MODEL_OP_ACT_QUANT] =
-        elementwise_seconds(&columns, quantising->inputs, QUANTISE_FLOP * quantising->values);
+        elementwise_seconds(&columns, quantising->inputs, WORK_QUANTISE_FLOP * quantising->values);
 }

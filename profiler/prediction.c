@@ -99,6 +99,12 @@ static double estimate(const struct step *step, const struct result_machine *mac
     return time.estimate_seconds;
 }
 
+// NaN stays.
+static double no_less(double seconds, double least)
+{
+    return seconds < least ? least : seconds;
+}
+
 static void compute_cell(struct prediction_cell *cell, const struct prediction_machine *machine,
                          const struct step *step, enum dtype_id dtype)
 {
@@ -115,12 +121,11 @@ static void compute_cell(struct prediction_cell *cell, const struct prediction_m
                    step->request.phase == STEP_DECODE ? &machine->decode : &machine->prefill[kind]);
         return;
     }
-    cell->seconds = estimate(step, roofs, dtype, RATE_VALUE);
-    cell->seconds = cell->seconds < cell->bound_seconds ? cell->bound_seconds : cell->seconds;
-    double fastest = estimate(step, roofs, dtype, RATE_HIGH);
-    // The bound is of the roofs' values: nothing is promised beyond it.
-    cell->seconds_low = fastest < cell->bound_seconds ? cell->bound_seconds : fastest;
-    cell->seconds_high = estimate(step, roofs, dtype, RATE_LOW);
+    // The bound is of the roofs' values: nothing is promised beyond it, at no end, though parts may
+    // have been read faster than the roof in their minute.
+    cell->seconds = no_less(estimate(step, roofs, dtype, RATE_VALUE), cell->bound_seconds);
+    cell->seconds_low = no_less(estimate(step, roofs, dtype, RATE_HIGH), cell->bound_seconds);
+    cell->seconds_high = no_less(estimate(step, roofs, dtype, RATE_LOW), cell->bound_seconds);
 }
 
 static struct status compute_crossovers(const struct prediction *prediction,

@@ -96,8 +96,8 @@ bool probe_dtype_asked(const struct probe_options *options, const char *dtype);
 bool probe_format_asked(const struct probe *probe, enum line_format format);
 
 CHECKED struct status probe_kernels(struct probe *probe, struct probe_session *session);
-/** How fast products of some batches read weights of each format from memory. Once, of the first
- *  team; the arena holds doubles again afterwards. */
+/** The parts of steps (step_parts.h). Once, of the first team; the arena holds doubles again
+ *  afterwards. */
 CHECKED struct status probe_reads(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_attention(struct probe *probe, struct probe_session *session);
 CHECKED struct status probe_scaling(struct probe *probe);

@@ -11,8 +11,9 @@ unsigned run_rounds_roof_turns(double sample_bytes, double roof_bytes)
     return turns < 2 ? 1 : (unsigned)fmin(round(turns), TURNS_MAX);
 }
 
-// Bytes/s over `turns` samples of the roof: a stretch that is as long as the kernel's sees as much
-// of what comes and goes, where the median of shorter ones would pass over it.
+// Seconds of a byte, summed over `turns` samples of the roof: a stretch that is as long as the
+// kernel's sees as much of what comes and goes, where the median of shorter ones would pass over
+// it.
 static double read_seconds(struct run_measure *measure, struct run_roof *read, unsigned turns,
                            bool *disturbed)
 {

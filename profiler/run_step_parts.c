@@ -5,7 +5,6 @@
 #include "profiler/run_step_estimate.h"
 #include "profiler/step_parts.h"
 #include "roofline/estimate.h"
-#include "roofline/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,7 +135,8 @@ struct status run_step_parts_fill(struct result_step *out,
     }
     double sum = reading_of_samples(sums, n, BETTER_LOWER, ORIGIN_MODELLED).value;
     if (!isfinite(sum) || !(sum > 0)) {
-        out->estimated_seconds = reading_absent(ABSENT_FAILED, "no roof was measured", NULL);
+        out->estimated_seconds =
+            reading_absent(ABSENT_FAILED, "a part of the step was not measured", NULL);
         return status_ok();
     }
     out->estimated_seconds = reading_plain(sum, ORIGIN_MODELLED);

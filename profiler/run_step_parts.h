@@ -3,7 +3,7 @@
 
 /** Steps estimated from their parts, which are timed between the samples of the step: what changes
  *  the machine changes both. Nothing is fitted: the parts are of other shapes than the step's, and
- *  of batches beside its own. */
+ *  of the batches next to its own. */
 
 #include "profiler/run_step.h"
 

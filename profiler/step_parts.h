@@ -20,7 +20,8 @@ struct step_parts;
 
 struct step_parts_request {
     struct team *team;
-    const struct arena *arena; /**< filled with values valid in every format asked for */
+    const struct arena *arena; /**< written, so that it has pages; results are not read, so that
+                                    its values, a step's weights or others, do not matter */
     struct isa_set isa;
     struct limit limit; /**< of choosing */
     bool formats[LINE_FORMATS];

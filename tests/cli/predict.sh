@@ -92,5 +92,21 @@ assert any(w["code"] == "unlike_origins" for w in document["warnings"])
 measured = next(m for m in document["machines"] if m["name"] == "machine.json")
 assert measured["origin"] == "timed" and measured["decode_band"] is None
 EOF
+# Parts that were read faster than the roof in their minute: no end of the range is beyond the bound.
+python3 - "$machine" "$work/faster.json" <<'EOF'
+import json, sys
+document = json.load(open(sys.argv[1]))
+for row in document["weight_reads"]:
+    rate = row["bytes_per_s"]
+    rate.update(value=1000 * rate["value"], ci95=[900 * rate["value"], 1100 * rate["value"]])
+json.dump(document, open(sys.argv[2], "w"))
+EOF
+"$LMROOF" predict -m llama-3.2-1b --dtype q8_0 --batch 4 "$work/faster.json" --json --quiet >"$work/out" || fail "faster"
+python3 - "$work/out" <<'EOF' || fail "a range beyond the bound: $(cat "$work/out")"
+import json, sys
+step = json.load(open(sys.argv[1]))["machines"][0]["steps"][0]
+low, rate, high = (step["tokens_per_s" + end] for end in ("_low", "", "_high"))
+assert low <= rate <= high <= step["tokens_per_s_bound"] * (1 + 1e-12), step
+EOF
 [ "$failed" -eq 0 ] && echo "predict: ok"
 exit "$failed"
